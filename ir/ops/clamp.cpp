@@ -44,6 +44,12 @@ Grads gradient(Builder& b, const Node& n, const Values& dy) {
   return {select(apply("gt", x, low), below_high, 0)};
 }
 
+// Of integers that are held to [0, high].
+int64_t places_below(const Signature& s) {
+  if (!is_integer(s.operands[0].dtype) || s.real("low") < 0) return std::numeric_limits<int64_t>::max();
+  return static_cast<int64_t>(s.real("high")) + 1;
+}
+
 Sample sample(const Dims& dims, double low, double high) {
   return {.shapes = {dims}, .attrs = {{"low", -1.0}, {"high", 2.0}}, .low = low, .high = high};
 }
@@ -59,6 +65,7 @@ const RegisterOp op(
      .infer = infer,
      .eval = eval_either(clamped, clamped_integer),
      .grad = gradient,
+     .below = places_below,
      .flops = 2,
      .samples = {sample({4, 33}, -0.9, 1.9), sample({1}, -3, -1.1), sample({}, 2.1, 4), sample({3, 1, 5}, -0.9, 1.9),
                  sample({64}, -4, -1.1), sample({2, 7, 3}, 2.1, 5)}});

@@ -49,7 +49,8 @@ def inputs_of(shapes):
 HEAD = [{"name": "logits", "op": "dense", "in": "x", "units": 3}, {"name": "log_probs", "op": "log_softmax"},
         {"name": "one", "op": "dense", "in": "x", "units": 1}, {"name": "score", "op": "reshape", "shape": ["N"]},
         {"name": "scalar", "op": "mean", "in": "score"},
-        {"name": "nine", "op": "dense", "in": "x", "units": 9}, {"name": "steps", "op": "reshape", "shape": ["N", 3, 3]}]
+        {"name": "nine", "op": "dense", "in": "x", "units": 9}, {"name": "steps", "op": "reshape", "shape": ["N", 3, 3]},
+        {"name": "boxes", "op": "dense", "in": "sequence", "units": 4}]
 BASE = {"batch": {"N": 8}, "steps": 2, "loss": {"op": "cross_entropy", "in": ["logits", "label"]}, "optimizer": {"op": "sgd", "lr": 0.01}}
 
 

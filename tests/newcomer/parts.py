@@ -51,7 +51,9 @@ LAYERS = {
     "depthwise_conv2d": {"in": "image", "kernel": 3}, "dropout": {"rate": 0.5},
     "dynamic_slice": {"in": ["x", "starts"], "sizes": ["N", 2]}, "dynamic_update_slice": {"in": ["x", "first", "starts"]},
     "einsum": {"in": ["x", "table"], "equation": "ni,oi->no"}, "embedding": {"in": "ids", "vocab": 3, "units": 4, "weight_norm": True},
-    "flatten": {"in": "image"}, "gather": {"in": ["table", "label"]}, "gather_nd": {"in": ["table", "pairs"]},
+    "flatten": {"in": "image"}, "fold": {"in": "image", "kernel": 2, "size": 9}, "histogram": {"bins": 4, "min": 0, "max": 1},
+    "quantile": {"q": [0.25, 0.5], "axis": 1}, "searchsorted": {"boundaries": [0.2, 0.5], "side": "right"},
+    "unfold": {"in": "image", "kernel": 3, "pad": 1}, "gather": {"in": ["table", "label"]}, "gather_nd": {"in": ["table", "pairs"]},
     "global_avg_pool": {"in": "image"}, "gradient": {"in": ["total", "x"]}, "gru": {"in": "sequence", "units": 3, "out": ["gru_all", "gru_last"]}, "global_max_pool": {"in": "image"}, "group_norm": {"in": "image", "groups": 2},
     "instance_norm": {"in": "image"}, "iota": {"size": 4}, "lstm": {"in": "sequence", "units": 3, "out": ["lstm_all", "lstm_last", "lstm_cell"]}, "matmul": {"in": ["x", "table"], "transpose_b": True},
     "max_pool1d": {"in": "sequence", "window": 2}, "max_pool2d": WINDOW, "max_pool3d": {"in": "volume", "window": 2}, "one_hot": {"in": "ids", "depth": 3},
@@ -77,7 +79,7 @@ STEPS = {"in": ["steps", "ids"]}
 SPANS = {"in": ["logits", "log_probs", "label", "label"]}
 LOSSES = {
     "binary_cross_entropy": {"in": ["score", "sign"]}, "cross_entropy": {**LOGITS, "label_smoothing": 0.1},
-    "cosine_embedding": {"in": ["logits", "probability", "label"], "margin": 0.5}, "ctc": {**STEPS, "zero_infinity": True},
+    "ciou": {"in": ["boxes", "sequence"]}, "cosine_embedding": {"in": ["logits", "probability", "label"], "margin": 0.5}, "ctc": {**STEPS, "zero_infinity": True},
     "dice": {"in": ["score", "sign"], "smooth": 1}, "focal": {"in": ["score", "sign"], "gamma": 1.5},
     "gaussian_nll": {"in": ["logits", "probability", "probability"], "full": True},
     "hinge": {"in": ["score", "sign"]}, "huber": {"in": ["score", "sign"], "delta": 0.5},
@@ -87,9 +89,10 @@ LOSSES = {
     "triplet": {"in": ["logits", "log_probs", "probability"], "swap": True}, "tversky": {"in": ["score", "sign"], "alpha": 0.3, "beta": 0.7}, "value": {"in": "scalar", "weight": 0.1},
 }
 METRICS = {
-    "accuracy": LOGITS, "auc": {"in": ["score", "sign"], "bins": 20}, "balanced_accuracy": {**LOGITS, "adjusted": True}, "brier": LOGITS, "confusion": LOGITS, "f1": {**LOGITS, "average": "macro"},
+    "accuracy": LOGITS, "auc": {"in": ["score", "sign"], "bins": 20}, "balanced_accuracy": {**LOGITS, "adjusted": True}, "brier": LOGITS, "confusion": LOGITS, "ece": {**LOGITS, "bins": 10}, "f1": {**LOGITS, "average": "macro"},
     "iou": {**LOGITS, "average": "none"}, "jaccard": {**LOGITS, "average": "macro"}, "specificity": {**LOGITS, "class": 1}, "kappa": {**LOGITS, "weighting": "quadratic"}, "log_loss": LOGITS, "mae": {"in": ["score", "sign"]}, "mcc": LOGITS, "mape": {"in": ["score", "sign"]}, "mse": {"in": ["score", "sign"]}, "perplexity": LOGITS, "bits_per_character": LOGITS,
     "bleu": {**STEPS, "order": 2}, "character_error_rate": {**STEPS, "decode": {"op": "ctc_greedy", "blank": 0}}, "exact_match": STEPS, "rouge_l": STEPS,
+    "ndcg": {"in": ["logits", "probability"], "k": 2, "gain": "exponential"}, "pr_auc": {"in": ["score", "sign"], "bins": 20},
     "span_exact_match": SPANS, "span_f1": {**SPANS, "max_length": 2}, "word_error_rate": {**STEPS, "space": 1}, "precision": {**LOGITS, "class": 1},
     "r2": {"in": ["score", "sign"]}, "recall": {**LOGITS, "average": "micro"}, "rmse": {"in": ["score", "sign"]}, "top_k_accuracy": {**LOGITS, "k": 2},
 }

@@ -186,7 +186,7 @@ TEST(ForeignNames, KnowTheLayersOfKeras) {
 TEST(ForeignNames, KnowFunctions) {
   EXPECT_EQ(
       silent("addmm arange bincount bucketize clamp_min clamp_max detach eye cross floor_divide frac hypot isfinite "
-             "isinf isnan linspace logit "
+             "histc isinf isnan linspace logit median "
              "masked_select moveaxis mv nan_to_num nonzero ones_like outer searchsorted std swapaxes tensordot tril "
              "trunc unique var zeros_like",
              layer_names()),
@@ -202,7 +202,7 @@ TEST(ForeignNames, KnowWhatTrains) {
              "BinaryFocalCrossentropy CategoricalCrossentropy CategoricalHinge CosineSimilarity CTC Dice Hinge Huber "
              "KLDivergence LogCosh MeanAbsoluteError MeanAbsolutePercentageError MeanSquaredError "
              "MeanSquaredLogarithmicError Poisson SparseCategoricalCrossentropy SquaredHinge Tversky "
-             "AdaptiveLogSoftmaxWithLoss log_loss pinball quantile triplet",
+             "AdaptiveLogSoftmaxWithLoss complete_box_iou_loss giou log_loss pinball quantile triplet",
              loss_names()),
       Names{});
   EXPECT_EQ(

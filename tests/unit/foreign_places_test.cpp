@@ -76,6 +76,7 @@ const std::vector<std::pair<std::string, std::string>> kNodes = {
     {"probabilities", R"("op": "softmax", "in": "fc")"},
     {"six", R"("op": "dense", "in": "x", "units": 6)"},
     {"steps", R"("op": "embedding", "in": "ids", "vocab": 3, "units": 3)"},
+    {"boxes", R"("op": "dense", "in": "image", "units": 4)"},
     {"number", R"("op": "mean", "in": "fc")"}};
 
 struct Parts {

@@ -1,6 +1,8 @@
 // Layers that find and order elements.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/unit/built_model.h"
@@ -130,6 +132,58 @@ TEST(Sort, PutsNanLastAndKeepsEqualElementsAsTheyStand) {
   EXPECT_EQ(ordered(R"({"op": "argsort"}, )" + kAsReal), (std::vector<double>{1, 0, 2, 1, 0, 2}));
   EXPECT_EQ(ordered(R"({"op": "argsort", "descending": true}, )" + kAsReal), (std::vector<double>{0, 2, 1, 2, 0, 1}));
   EXPECT_EQ(ordered(R"({"op": "argsort", "axis": 1}, )" + kAsReal), (std::vector<double>{0, 0, 0, 1, 1, 1}));
+}
+
+// The rows 3, -1, 3 and 7, 0, nan.
+TEST(Quantile, IsNanWhereAnElementIsNan) {
+  const std::vector<double> median = ordered(R"({"name": "y", "op": "quantile", "q": [0.25, 1], "axis": 2})");
+  EXPECT_EQ(std::vector<double>(median.begin(), median.begin() + 2), (std::vector<double>{1, 3}));
+  EXPECT_TRUE(std::isnan(median[2]) && std::isnan(median[3]));
+}
+
+TEST(SearchSorted, CountsWhatLiesBefore) {
+  const std::string five = R"({"op": "searchsorted", "boundaries": [-1, 0, 3, 3, 5], )";
+  EXPECT_EQ(ordered(five + R"("side": "left"}, )" + kAsReal), (std::vector<double>{2, 0, 2, 5, 1, 5}));
+  EXPECT_EQ(ordered(five + R"("side": "right"}, )" + kAsReal), (std::vector<double>{4, 1, 4, 5, 2, 5}));
+  EXPECT_EQ(ordered(R"({"op": "searchsorted", "boundaries": [3]}, )" + kAsReal),
+            (std::vector<double>{0, 0, 0, 1, 0, 1}));
+}
+
+// Any number of boundaries, of integers: as many as lie before.
+TEST(SearchSorted, OfIntegers) {
+  for (int64_t count = 1; count <= 20; ++count) {
+    NamedTensors values;
+    values["x"] = tensor({ir::DType::i32, {1, 50}}, [](int64_t i) { return static_cast<double>(i - 2); });
+    const std::string inputs = R"("x": {"shape": ["N", 50], "dtype": "i32"})";
+    const std::string nodes =
+        fmt::format(R"({{"name": "i", "op": "iota", "size": {}}}, {{"name": "b", "op": "mul", "in": ["i", 2]}},
+        {{"op": "searchsorted", "in": {{"x": "x", "boundaries": "b"}}}}, )",
+                    count) +
+        kAsReal;
+    const std::vector<double> found = predict(model(inputs, nodes, R"(, "outputs": {"y": "y"})"), values);
+    for (int64_t i = 0; i < 50; ++i)
+      EXPECT_EQ(found[static_cast<size_t>(i)], std::clamp<int64_t>((i - 1) / 2, 0, count)) << i << " of " << count;
+  }
+}
+
+TEST(Histogram, CountsWhatLiesInside) {
+  EXPECT_EQ(ordered(R"({"name": "y", "op": "histogram", "bins": 4, "min": -1, "max": 3})"),
+            (std::vector<double>{1, 1, 0, 2}));
+  EXPECT_EQ(ordered(R"({"name": "y", "op": "histogram", "bins": 1, "min": 0, "max": 7})"), (std::vector<double>{4}));
+}
+
+// What these layers compute lies inside: no step looks at it.
+TEST(IndexChecks, OfBoundariesAndBinsAreNotNeeded) {
+  const auto built =
+      build(model(R"("x": {"shape": ["N", 3]})",
+                  R"({"name": "w", "op": "param", "shape": [3]}, {"name": "v", "op": "mul", "in": ["x", "w"]},
+      {"name": "s", "op": "searchsorted", "boundaries": [0, 1, 2]}, {"name": "h", "op": "histogram", "in": "v", "min": 0, "max": 1, "bins": 3},
+      {"name": "n", "op": "cast", "in": "s", "dtype": "f32"}, {"name": "y", "op": "add", "in": ["n", "h"]}, {"name": "z", "op": "add", "in": ["y", "v"]}, {"name": "l", "op": "sum"})",
+                  R"(, "outputs": {"y": "y"}, "train": {"batch": {"N": 2}, "steps": 1,
+      "loss": {"op": "value", "in": "l"}, "optimizer": "sgd"})"));
+  const ir::Graph& g = *built->module.find_graph("train");
+  EXPECT_TRUE(std::ranges::none_of(g.order, [&](ir::NodeId id) { return g[id].op->name == "first_outside"; }));
+  EXPECT_TRUE(std::ranges::any_of(g.order, [&](ir::NodeId id) { return g[id].op->name == "gather"; }));
 }
 
 TEST(TopK, IsTheBeginningOfTheOrder) {

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes scikit-learn's numbers for metrics of classes and of labels above a threshold: metrics.safetensors beside this file.
+"""Makes scikit-learn's numbers for metrics of classes, of labels above a threshold or of every threshold, and of queries:
+metrics.safetensors beside this file.
 
     python3 make_metrics.py              # needs scikit-learn and numpy; the stored file was made with scikit-learn 1.9.1
     python3 make_metrics.py 1000 FILE    # as many cases into another file, for HEDDLE_METRICS=FILE heddle_numeric_tests
@@ -9,6 +10,9 @@ model; its tensors are called CASE/NAME:
 
   in.s, in.t   scores and labels, of as many batches as the first axis is long, which is not the input's
   metric.I     the metric number I of all batches; nan where it is 0 / 0
+
+ece is not scikit-learn's: the function here gives in float64 what binary_calibration_error and multiclass_calibration_error of
+torchmetrics 1.9.0 give in float32, norm "l1".
 """
 import json
 import pathlib
@@ -114,10 +118,78 @@ def of_classes(pick, rows, ignore):
     return scores, numpy.where(hidden, IGNORED, labels), metrics
 
 
+def calibration_error(confidence, right, bins):
+    """Bins are [i / bins, (i + 1) / bins), and one more for a probability of 1."""
+    place = numpy.searchsorted(numpy.linspace(0, 1, bins + 1), confidence, side="right") - 1
+    off = numpy.bincount(place, right, bins + 1) - numpy.bincount(place, confidence, bins + 1)
+    return ratio(numpy.abs(off).sum(), len(confidence))
+
+
+def calibration_errors(pick, confidence, right):
+    for bins in (None, int(pick.choice([1, 7, 10, 100]))):
+        yield {"op": "ece", **({} if bins is None else {"bins": bins})}, calibration_error(confidence, right.astype(float), bins or 15)
+
+
+def of_chances(pick, rows, ignore):
+    """Of one score for each label: every threshold, and the probability itself. Neighbours among the scores lie in bins of their own."""
+    shape = (*rows, *[(), (1,), (3,)][int(pick.integers(0, 3))])
+    scores = pick.integers(-96, 97, shape) / 64
+    labels = (pick.random(shape) < pick.choice([0, 0.1, 0.5, 1]) + 0.2 * (scores > 0)).astype(int)
+    hidden = pick.random(shape) < (0.2 if ignore else 0)
+    y, x = labels[~hidden], scores[~hidden]
+    p, few = 1 / (1 + numpy.exp(-x)), int(pick.choice([2, 7, 64]))
+    both = 0 < y.sum() < len(y)
+    metrics = [({"op": "pr_auc"}, m.average_precision_score(y, x) if y.any() else float("nan")),
+               ({"op": "pr_auc", "bins": few}, m.average_precision_score(y, numpy.floor(p * few)) if y.any() else float("nan")),
+               ({"op": "auc"}, m.roc_auc_score(y, x) if both else float("nan")), *calibration_errors(pick, p, y)]
+    return scores, numpy.where(hidden, IGNORED, labels), metrics
+
+
+def of_confident_classes(pick, rows, ignore):
+    classes = int(pick.integers(2, 6))
+    scores = (pick.standard_normal((*rows, classes)) * pick.choice([1, 4])).astype(numpy.float32).astype(float)
+    labels = numpy.where(pick.random(rows) < 0.4, scores.argmax(-1), pick.integers(0, classes, rows))
+    hidden = pick.random(rows) < (0.2 if ignore else 0)
+    y, x = labels[~hidden], scores[~hidden]
+    e = numpy.exp(x - x.max(-1, keepdims=True))
+    confidence = (e / e.sum(-1, keepdims=True)).max(-1) if len(x) else numpy.zeros(0)
+    return scores, numpy.where(hidden, IGNORED, labels), list(calibration_errors(pick, confidence, x.argmax(-1) == y))
+
+
+def mean_gain(scores, relevance, k):
+    """Of the queries with a document; scikit-learn refuses those with one, and counts 0 where none is relevant."""
+    values = []
+    for s, t in zip(scores, relevance):
+        there = t != IGNORED
+        s, t = s[there], t[there]
+        if len(t):
+            values.append(m.ndcg_score(t[None], s[None], k=k) if len(t) > 1 else float(t[0] > 0))
+    return numpy.mean(values) if values else float("nan")
+
+
+def of_queries(pick, rows, ignore):
+    documents, most = int(pick.integers(1, 13)), int(pick.choice([1, 4]))
+    shape = (*rows, *([], [2])[int(pick.integers(0, 2))], documents)
+    scores = pick.integers(-64, 65, shape) / 32 if pick.random() < 0.5 else pick.integers(0, 4, shape) / 4  # few or many are equal
+    relevance = pick.integers(0, most + 1, shape) * (pick.random(shape) < pick.choice([0.2, 1]))
+    hidden = pick.random(shape) < (0.4 if ignore else 0)
+    labels = numpy.where(hidden, IGNORED, relevance)
+    s, t = (v.reshape(-1, documents) for v in (scores, labels))
+    metrics = []
+    for k in (None, int(pick.integers(1, documents + 3))):
+        for gain, value in (("linear", t), ("exponential", numpy.where(t == IGNORED, IGNORED, 2.0 ** t - 1))):
+            settings = {**({} if k is None else {"k": k}), **({} if gain == "linear" else {"gain": gain})}
+            metrics.append(({"op": "ndcg", **settings}, mean_gain(s, value, k)))
+    return scores, labels, metrics
+
+
+FAMILIES = [of_labels, of_labels, of_labels, of_classes, of_queries, of_chances, of_labels, of_confident_classes]
+
+
 def case(number):
     pick = numpy.random.default_rng(number)
     rows = (int(pick.integers(1, 4)), int(pick.integers(1, 25)))
-    scores, labels, metrics = (of_classes if number % 4 == 3 else of_labels)(pick, rows, pick.random() < 0.3)
+    scores, labels, metrics = FAMILIES[number % len(FAMILIES)](pick, rows, pick.random() < 0.3)
     shape = lambda v: ["N", *v.shape[2:]]
     nodes = [{"name": "w", "op": "param", "shape": [], "init": "ones"}, {"name": "p", "op": "mul", "in": ["s", "w"]},
              {"name": "one", "op": "mean", "in": "p"}]
@@ -132,7 +204,7 @@ def case(number):
 
 def main():
     warnings.simplefilter("ignore")
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 32
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 48
     tensors, models, values = {}, {}, 0
     for number in range(count):
         model, of_case = case(number)

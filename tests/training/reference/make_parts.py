@@ -11,8 +11,8 @@ Random settings, everything in float64 from numbers that are float32. The metada
   CASE/loss        the loss of the first batch, and grad.P its gradients: the model descends by them, with a rate of 1
   CASE/metrics     the values of the metrics, of all batches
 
-A layer's loss is the sum of its result times a parameter q, so the gradient of q is the result. focal, dice, tversky and quantile,
-which PyTorch has not, are their formulas in PyTorch, and their gradients its own; that of focal is torchvision's.
+A layer's loss is the sum of its result times a parameter q, so the gradient of q is the result. focal, dice, tversky, quantile and
+ciou, which PyTorch has not, are their formulas in PyTorch, and their gradients its own; those of focal and ciou are torchvision's.
 """
 import json
 import pathlib
@@ -197,6 +197,33 @@ def cosines():
         loss("cosine_embedding", {"margin": margin}, values, more, lambda a, b: F.cosine_embedding_loss(a, b, t, margin=margin, reduction="none"))
 
 
+def complete_iou(p, t, eps=1e-7):
+    """As torchvision.ops.complete_box_iou_loss, which this computer need not have: the formulas of arXiv 1911.08287."""
+    (x1, y1, x2, y2), (u1, v1, u2, v2) = p.unbind(-1), t.unbind(-1)
+    wide, high = torch.min(x2, u2) - torch.max(x1, u1), torch.min(y2, v2) - torch.max(y1, v1)
+    common = torch.where((wide > 0) & (high > 0), wide * high, torch.zeros_like(wide))
+    iou = common / ((x2 - x1) * (y2 - y1) + (u2 - u1) * (v2 - v1) - common + eps)
+    diagonal = (torch.max(x2, u2) - torch.min(x1, u1)) ** 2 + (torch.max(y2, v2) - torch.min(y1, v1)) ** 2 + eps
+    distance = ((x1 + x2) / 2 - (u1 + u2) / 2) ** 2 + ((y1 + y2) / 2 - (v1 + v2) / 2) ** 2
+    v = 4 / torch.pi ** 2 * (torch.atan((u2 - u1) / (v2 - v1)) - torch.atan((x2 - x1) / (y2 - y1))) ** 2
+    alpha = (v / (1 - iou + v + eps)).detach()
+    return 1 - iou + distance / diagonal + alpha * v
+
+
+def boxes():
+    """That meet, lie in one another, touch, are equal but for a side, and lie apart."""
+    for k in range(4):
+        shape, eps = [(6,), (3, 5), (2, 3, 2), (5,)][k], [1e-7, 1e-7, 0.015625, 1e-7][k]
+        p, t = (torch.cat([corner, corner + drawn(*shape, 2, seed=420 + 2 * k + i).abs() + 0.25], -1)
+                for i, corner in enumerate(drawn(*shape, 2, seed=430 + 2 * k + i, scale=0.5) for i in (0, 1)))
+        p, t = f32(p), f32(t)
+        if k == 3:
+            t[:] = torch.tensor([0.0, 0, 2, 1])
+            p[:] = torch.tensor([[0.5, 0.25, 1, 0.75], [2, 0, 3, 1], [0, 0, 2, 1.5], [4, 3, 5, 5], [-1, -1, 3, 2]])
+        more = {"t": t, **({"w": weights(shape[0], 440 + k)} if k in (1, 2) else {})}
+        loss("ciou", {} if eps == 1e-7 else {"eps": eps}, [p], more, lambda v: complete_iou(v, t, eps))
+
+
 # Layers.
 
 def similarities():
@@ -259,6 +286,76 @@ def movements():
             layer({"op": op, "diagonal": diagonal}, [drawn(*shape, seed=330 + k)], lambda v: function(v, diagonal))
 
 
+def searches():
+    """As numbers, with what has a gradient added."""
+    for k in range(4):
+        side, count, shape = ["left", "right"][k % 2], [1, 3, 8, 13][k], [(3, 4), (2, 3, 2)][k // 2]
+        boundaries, _ = (integers(9, count, seed=340 + k).double() / 4).sort()  # some are equal
+        x = f32(drawn(*shape, seed=350 + k)) + 1
+        x.view(-1)[:2] = boundaries[[0, -1]]
+        node, function = {"op": "searchsorted", "side": side}, lambda v, b: torch.searchsorted(b, v.detach().contiguous(), right=side == "right")
+        number = {"name": "n", "op": "cast", "in": "k", "dtype": "f32"}
+        given = {"name": "k", "in": "x0", "boundaries": boundaries.tolist(), **node}
+        layer({"op": "add", "in": ["n", "x0"]}, [x], lambda v: function(v, boundaries) + v, [given, number])
+        x = f32(drawn(count, 3, seed=360 + k)) + 1  # as many rows as boundaries: both are inputs of the model
+        x[0, 0] = boundaries[-1]
+        read = {"name": "k", "in": {"x": "x0", "boundaries": "x1"}, **node}
+        total = [{"name": "t", "op": "sum", "in": "x1"}, {"name": "u", "op": "add", "in": ["x0", "t"]}]
+        layer({"op": "add", "in": ["n", "u"]}, [x, boundaries], lambda v, b: function(v, b.detach()) + v + b.sum(), [read, number, *total])
+
+
+def histograms():
+    for k in range(3):
+        bins, low, high, shape = [4, 10, 1][k], [-1.0, 0.0, 0.5][k], [1.0, 2.5, 0.75][k], [(40,), (5, 7), (2, 3, 4)][k]
+        x = drawn(*shape, seed=400 + k)
+        x.view(-1)[:3] = torch.tensor([low, high, (low + high) / 2])
+        counted = {"name": "h", "op": "histogram", "in": "x0", "bins": bins, "min": low, "max": high}
+        layer({"op": "add", "in": ["h", "t"]}, [x], lambda v: torch.histc(v.detach(), bins, low, high) + v.sum(),
+              [counted, {"name": "t", "op": "sum", "in": "x0"}])
+
+
+def quantile_layers():
+    for k, q in enumerate([0.5, 0.25, [0.1, 0.9], 1, 0.0, [0.3], 0.7]):
+        shape, axis, keep = [(5, 4), (3, 6, 2), (7,)][k % 3], [1, 1, None, 0, -2, 0, None][k], k in (1, 6)
+        x = drawn(*shape, seed=370 + k)
+        settings = {} if axis is None else {"axis": axis}
+        at = None if axis is None else axis % x.ndim
+
+        def function(v):
+            if not isinstance(q, list):
+                return torch.quantile(v, q, dim=axis, keepdim=keep)
+            several = torch.quantile(v, torch.tensor(q, dtype=torch.float64), dim=axis)
+            return several if at is None else several.movedim(0, at)
+
+        layer({"op": "quantile", "q": q, "keepdims": keep, **settings}, [x], function)
+    x = drawn(3, 4, seed=379)
+    x[1, 2] = 0.5
+    layer({"op": "quantile", "q": 0.4, "axis": 1}, [x], lambda v: torch.quantile(v, 0.4, dim=1))
+
+
+WINDOWS = [{"kernel": 3}, {"kernel": [2, 3], "stride": [1, 2], "pad": [0, 1]}, {"kernel": 2, "stride": 2},
+           {"kernel": [3, 2], "dilation": [1, 2], "pad": 1, "stride": [3, 1]}, {"kernel": [1, 4], "stride": 3}, {"kernel": [6, 5]}]
+
+
+def window_sizes(settings, image):
+    """torch.nn.Unfold's arguments, and how many windows lie below and beside one another."""
+    pair = lambda name, otherwise: (lambda s: (s, s) if isinstance(s, int) else tuple(s))(settings.get(name, otherwise))
+    sizes = dict(kernel_size=pair("kernel", 1), stride=pair("stride", 1), padding=pair("pad", 0), dilation=pair("dilation", 1))
+    counts = [(image[i] + 2 * sizes["padding"][i] - sizes["dilation"][i] * (sizes["kernel_size"][i] - 1) - 1) // sizes["stride"][i] + 1 for i in (0, 1)]
+    return sizes, counts
+
+
+def windows():
+    for k, settings in enumerate(WINDOWS):
+        image, channels = (6, 5), 1 + k % 3
+        sizes, counts = window_sizes(settings, image)
+        area = sizes["kernel_size"][0] * sizes["kernel_size"][1]
+        layer({"op": "unfold", **settings}, [drawn(2, *image, channels, seed=380 + k)],
+              lambda v: F.unfold(v.movedim(-1, 1), **sizes).reshape(2, channels * area, *counts).movedim(1, -1))
+        layer({"op": "fold", "size": list(image), **settings}, [drawn(2, *counts, channels * area, seed=390 + k)],
+              lambda v: F.fold(v.movedim(-1, 1).reshape(2, channels * area, -1), image, **sizes).movedim(1, -1))
+
+
 # Metrics.
 
 def measured(kind, scores, labels, metrics):
@@ -315,7 +412,7 @@ def metrics():
 def main():
     torch.set_num_threads(1)
     for family in (focals, overlaps, triplets, rankings, margins, gaussians, quantiles, cosines, similarities, distances, norms, deviations,
-                   movements, metrics):
+                   movements, metrics, searches, histograms, quantile_layers, windows, boxes):
         family()
     models = {name: json.dumps(model) for name, (model, _) in CASES.items()}
     tensors = {f"{name}/{n}": v.detach().contiguous().numpy() for name, (_, of_case) in CASES.items() for n, v in of_case.items()}

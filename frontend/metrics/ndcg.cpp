@@ -1,0 +1,155 @@
+// ndcg: normalized discounted cumulative gain (Järvelin and Kekäläinen 2002), as scikit-learn's ndcg_score: a row is a
+// query with its documents, and what equal scores gain is the mean over their orders (McSherry and Najork 2008).
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "frontend/training/measure_parts.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::Dims;
+using ir::DType;
+using ir::ValueId;
+
+void check(MeasureContext& c) {
+  check_targets(c);
+  const Dims& dims = c.b.type(c.in[0]).dims;
+  if (dims.size() < 2)
+    c.fail(fmt::format("expected scores [N, ..., documents], found {}", c.shape_text(dims)),
+           "a row is a query with all its documents; a document that is not there has the relevance 'ignore_index'");
+}
+
+std::vector<MetricState> states(MeasureContext& c) {
+  check(c);
+  return {{"total"}, {"counted"}};
+}
+
+ValueId wide_constant(MeasureContext& c, double value, const Dims& dims) {
+  c.b.prefix = c.name + ".constant";
+  return c.b.constant(value, {DType::f64, dims});
+}
+
+// Of queries [rows, documents].
+struct Lists {
+  ValueId scores;  // of what is not there: -infinity
+  ValueId gains;   // f64; of what is not there: 0
+  ValueId counts;  // bool[rows]: something is there
+};
+Lists read_lists(MeasureContext& c) {
+  const int64_t documents = c.b.type(c.in[0]).dims.back(), rows = c.b.type(c.in[0]).elements() / documents;
+  const auto flat = [&](ValueId v, const std::string& what) {
+    c.b.prefix = c.name + "." + what + "_lists";
+    return c.b.reshape(v, {rows, documents});
+  };
+  const ValueId scores = flat(c.in[0], "score"), given = flat(c.in[1], "relevance");
+  c.b.prefix = c.name + ".relevance";
+  ValueId gains = c.b.cast(given, DType::f64);
+  const auto ignored = static_cast<double>(c.settings.integer("ignore_index"));
+  const ValueId there = c.emit("ne", {gains, like(c, ignored, gains)}, {}, "there");
+  if (c.settings.text("gain") == "exponential") {  // 2^relevance - 1
+    const ValueId power = c.emit("mul", {gains, like(c, std::log(2.0), gains)}, {}, "power");
+    gains = c.emit("expm1", {power}, {}, "gains");
+  }
+  const ValueId last = like(c, -INFINITY, scores), nothing = like(c, 0, gains);
+  const ValueId found = sum_of(c, as_number(c, there, "there"), {1}, "documents");
+  return {c.emit("select", {there, scores, last}, {}, "scores"),
+          c.emit("select", {there, gains, nothing}, {}, "gains_there"),
+          c.emit("gt", {found, like(c, 0, found)}, {}, "counts")};
+}
+
+// f64[documents]: 1 / log2(place + 1), places counted from 1; 0 behind place k.
+ValueId discounts(MeasureContext& c, int64_t documents) {
+  const Dims dims = {documents};
+  const ValueId place = c.emit("iota", {}, {{"shape", dims}, {"dtype", std::string("f64")}}, "place");
+  const ValueId log = c.emit("log", {c.emit("add", {place, like(c, 2, place)}, {}, "place_and_one")}, {}, "log");
+  const ValueId discount = c.emit("div", {wide_constant(c, std::log(2.0), dims), log}, {}, "discount");
+  if (!c.settings.has("k")) return discount;
+  const ValueId near = c.emit("lt", {place, like(c, static_cast<double>(c.settings.integer("k")), place)}, {}, "near");
+  return c.emit("select", {near, discount, like(c, 0, discount)}, {}, "discount_to_k");
+}
+
+// i32 as `sorted`: the first place of those with the same score, and the one behind the last.
+struct Equals {
+  ValueId first, behind;
+};
+Equals equals(MeasureContext& c, ValueId sorted) {
+  const Dims dims = c.b.type(sorted).dims;
+  const int64_t rows = dims[0], documents = dims[1];
+  const auto part = [&](int64_t from, std::string_view name) {
+    return c.emit("slice", {sorted}, {{"starts", Dims{0, from}}, {"limits", Dims{rows, from + documents - 1}}}, name);
+  };
+  const ValueId differs = c.emit("ne", {part(1, "later"), part(0, "earlier")}, {}, "differs");
+  const Dims inner = c.b.type(differs).dims;
+  const ValueId zero = c.emit("iota", {}, {{"axis", int64_t{1}}, {"shape", inner}}, "place_before");
+  const ValueId place = c.emit("add", {zero, like(c, 1, zero)}, {}, "place_of_later");
+  const auto marked = [&](double otherwise, int64_t low, const std::string& what) {
+    const ValueId begin = c.emit("select", {differs, place, like(c, otherwise, place)}, {}, what + "_begin");
+    return c.emit("pad", {begin}, {{"low", Dims{0, low}}, {"high", Dims{0, 1 - low}}, {"fill", otherwise}}, what);
+  };
+  const ValueId first = marked(0, 1, "first"), behind = marked(static_cast<double>(documents), 0, "behind");
+  return {c.emit("cummax", {first}, {{"axis", int64_t{1}}}, "first_of_equals"),
+          c.emit("cummin", {behind}, {{"axis", int64_t{1}}, {"reverse", true}}, "behind_equals")};
+}
+
+// What each place counts: the mean discount of those with the same score.
+ValueId shared_discounts(MeasureContext& c, ValueId sorted, ValueId discount) {
+  const ValueId sums = c.emit("cumsum", {discount}, {{"axis", int64_t{0}}}, "discount_sums");
+  const ValueId table = c.emit("pad", {sums}, {{"low", Dims{1}}, {"high", Dims{0}}}, "discounts_before");
+  const Equals e = equals(c, sorted);
+  const auto before = [&](ValueId place, std::string_view name) { return c.emit("gather", {table, place}, {}, name); };
+  const ValueId all =
+      c.emit("sub", {before(e.behind, "to_end"), before(e.first, "to_begin")}, {}, "discount_of_equals");
+  const ValueId count = c.emit("sub", {e.behind, e.first}, {}, "equals");
+  c.b.prefix = c.name + ".equals_f64";
+  return c.emit("div", {all, c.b.cast(count, DType::f64)}, {}, "shared_discount");
+}
+
+ir::Values in_order(MeasureContext& c, ValueId v, const std::string& what) {
+  return c.b.multi("argsort", {v}, {{"descending", true}}, {c.name + "." + what + "_order", c.name + "." + what});
+}
+
+ValueId summed(MeasureContext& c, ValueId gains, ValueId discount, const std::string& what) {
+  return sum_of(c, c.emit("mul", {gains, discount}, {}, what + "_terms"), {1}, what);
+}
+
+ir::Values next(MeasureContext& c, const ir::Values& old) {
+  check(c);
+  const Lists lists = read_lists(c);
+  const Dims dims = c.b.type(lists.gains).dims;
+  const ValueId discount = discounts(c, dims[1]);
+  const ValueId each = c.emit("broadcast", {discount}, {{"shape", dims}, {"dims", Dims{1}}}, "spread_discount");
+  const ir::Values ordered = in_order(c, lists.scores, "scores_in_order");
+  c.b.prefix = c.name + ".coordinates";
+  const ValueId coordinates = c.b.reshape(ordered[0], {dims[0], dims[1], 1});
+  const ValueId gains = c.emit("gather_nd", {lists.gains, coordinates}, {{"batch", int64_t{1}}}, "gains_in_order");
+  const ValueId found = summed(c, gains, dims[1] == 1 ? each : shared_discounts(c, ordered[1], discount), "dcg");
+  const ValueId best = summed(c, in_order(c, lists.gains, "best_gains")[1], each, "ideal_dcg");
+  // Of a query without a relevant document: 0.
+  const ValueId relevant = c.emit("gt", {best, like(c, 0, best)}, {}, "relevant");
+  const ValueId share =
+      c.emit("div", {found, c.emit("select", {relevant, best, like(c, 1, best)}, {}, "divisor")}, {}, "share");
+  const ValueId counts = c.emit("and", {lists.counts, relevant}, {}, "adds");
+  const ValueId value = c.emit("select", {counts, share, like(c, 0, share)}, {}, "share_or_zero");
+  return with_batch(c, old, {sum_of(c, value, {}, "sum"), sum_of(c, as_number(c, lists.counts, "rows"), {}, "rows")});
+}
+
+const RegisterMetric ndcg(
+    {.name = "ndcg",
+     .doc = "mean over queries of the discounted gain of their documents by score, over that of the best order",
+     .inputs = {"scores", "relevance"},
+     .higher_is_better = true,
+     .settings = {{.name = "k", .doc = "how many of the best documents count: all", .range = ir::at_least(1)},
+                  {.name = "gain",
+                   .type = KeyType::text,
+                   .doc = "linear: the relevance; exponential: 2^relevance - 1",
+                   .fallback = std::string("linear"),
+                   .words = {"linear", "exponential"}},
+                  ignore_setting()},
+     .states = states,
+     .next = next,
+     .finish = [](MeasureContext& c) { return c.emit("div", c.in, {}, "mean"); }});
+
+}  // namespace
+}  // namespace heddle::frontend
