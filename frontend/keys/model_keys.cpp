@@ -208,7 +208,15 @@ Keys node_keys() {
        .type = KeyType::any,
        .doc = "a node before it, of the same op, whose parameters and settings are its own; `true` where all of "
               "`repeat` have the same parameters",
-       .of = "share"}};
+       .of = "share"},
+      {.name = "average",
+       .type = KeyType::real,
+       .doc =
+           "with `share`: its parameters are a moving average of the other node's, of which each step keeps this share",
+       .range = ir::kShare},
+      {.name = "copy",
+       .doc = "with `share`: its parameters are a copy of the other node's, renewed every so many steps",
+       .range = ir::at_least(1)}};
   return keys;
 }
 
