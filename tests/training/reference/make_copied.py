@@ -149,7 +149,7 @@ def scanned():
     block = {"inputs": ["x", "h"], "output": "next", "nodes": [
         {"name": "xh", "op": "concat", "in": ["x", "h"]}, {"name": "fc", "op": "dense", "units": 3},
         {"name": "bn", "op": "batch_norm"}, {"name": "next", "op": "tanh"}]}
-    nodes = [{"name": "c", "op": "conv1d", "in": "a", "filters": 3, "kernel": 3, "padding": "same"},
+    nodes = [{"name": "c", "op": "conv1d", "in": "a", "filters": 3, "kernel": 3, "pad": "same"},
              {"name": "s", "op": "scan", "block": "cell", "in": {"x": "c"}, "carry": {"h": ["N", 3]}, "slice": ["x"], "stack": [], "out": ["u"]},
              {"name": "c2", "op": "conv1d", "in": "b", "share": "c", "copy": 3},
              {"name": "s2", "op": "scan", "share": "s", "copy": 3, "in": {"x": "c2"}, "out": ["v"]}]
