@@ -211,11 +211,10 @@ Keys node_keys() {
        .of = "share"},
       {.name = "average",
        .type = KeyType::real,
-       .doc =
-           "with `share`: its parameters are a moving average of the other node's, of which each step keeps this share",
+       .doc = "its parameters are a moving average of those of the node in `share`, of which each step keeps this part",
        .range = ir::kShare},
       {.name = "copy",
-       .doc = "with `share`: its parameters are a copy of the other node's, renewed every so many steps",
+       .doc = "its parameters are a copy of those of the node in `share`, renewed every so many steps",
        .range = ir::at_least(1)}};
   return keys;
 }
