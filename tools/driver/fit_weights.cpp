@@ -60,9 +60,8 @@ std::string told_of_copies(const runtime::WeightsFile& file, const std::vector<f
   std::set<std::string> nodes;
   for (const frontend::PlannedCopy& copy : copies) nodes.insert(copy.node);
   if (nodes.empty()) return {};
-  return fmt::format("{}: no tensor of '{}' is in it: {} those that {}", file.name, fmt::join(nodes, "', '"),
-                     nodes.size() == 1 ? "it starts as" : "they start as",
-                     nodes.size() == 1 ? "it copies" : "they copy");
+  return fmt::format("{}: it has no tensors of '{}': they start as those that they copy", file.name,
+                     fmt::join(nodes, "', '"));
 }
 
 }  // namespace
