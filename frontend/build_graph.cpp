@@ -14,6 +14,7 @@
 #include "frontend/layer_context.h"
 #include "frontend/read/read_parts.h"
 #include "frontend/training/average.h"
+#include "frontend/training/copies.h"
 #include "frontend/training/index_checks.h"
 #include "frontend/training/learning_rate.h"
 #include "frontend/training/phases.h"
@@ -115,6 +116,7 @@ TrainGraph train_graph(ModelInstances& instances, ir::BatchKind kind, int64_t ba
     averages = averaged(e);
   }
   for (const ir::Update& u : e.updates) e.graph.updates.push_back(u);
+  renew_copies(e);
   e.graph.name = ir::entry_name({ir::Phase::train, kind, model.length});
   take_bodies(e, of_network, measured.bodies);
   return {std::move(e.graph),    indices,          std::move(e.parameters), std::move(averages), std::move(measures),
@@ -174,7 +176,13 @@ ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vecto
   const ValueId step = b.constant(0, counter);
   g.updates = {{seed_state, seed}, {step_state, step}};
   std::map<std::string, ValueId> starts;  // of states that do not begin with 0
+  std::map<std::string, ValueId> values;  // of what copies follow
   for (const Parameter& p : parameters) {
+    if (p.copy) {
+      g.updates.push_back(
+          {g.add_input(p.path, memory_type(p.type, p.layout), p.role, p.layout), values.at(p.copy->source)});
+      continue;
+    }
     b.loc = p.where;
     b.prefix = p.path + ".value";
     const auto random = [&](std::string_view op) {
@@ -187,7 +195,7 @@ ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vecto
     if (!p.layout.empty()) value = b("transpose", {value}, {{"perm", p.layout}});
     g.rename(value, p.path + ".init");
     g.updates.push_back({state, value});
-    starts[average_of(p.path)] = value;
+    values[p.path] = starts[average_of(p.path)] = value;
   }
   b.loc = {};
   for (const ValueId v : like.inputs) {

@@ -61,6 +61,8 @@ struct NodeDef {
       share;  // a node before it, whose settings and parameters it has: the first of those that share them
   std::optional<Location> shares_repeats;  // blocks only: every repetition has the parameters of the first
   Location where, op_where, name_where;
+  std::optional<Json> average, copy;  // with `share`: its parameters are copies of those of the node before it
+  bool copies() const { return average || copy; }
 };
 
 struct Block {

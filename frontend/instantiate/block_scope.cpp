@@ -42,6 +42,8 @@ std::set<std::string> collect_words(
     for (const Json& json : node.settings) take(node, json, names);
     for (const Json& json : node.with) collect_names(json, names);
     if (node.repeat) collect_names(*node.repeat, names);
+    for (const auto& number : {node.average, node.copy})
+      if (number) collect_names(*number, names);
   }
   return names;
 }

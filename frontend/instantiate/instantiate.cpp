@@ -12,6 +12,8 @@
 #include "frontend/instantiate/run_loop.h"
 #include "frontend/instantiate/take_body.h"
 #include "frontend/keys/fields.h"
+#include "frontend/keys/model_keys.h"
+#include "frontend/keys/read_key.h"
 #include "frontend/layer_context.h"
 #include "frontend/limits.h"
 #include "frontend/read/read_parts.h"
@@ -25,12 +27,20 @@ using ir::ValueId;
 
 namespace {
 
+// The node whose parameters are copies, and what they are copies of: the rule's source is a path, or, of a frame, the
+// beginning of paths.
+struct CopyUse {
+  const NodeDef* node = nullptr;
+  CopyOf rule;
+};
+
 // The names that one list of nodes sees: its own results, and what its expressions mean.
 struct Frame {
   const Scope* scope = nullptr;
   std::string prefix;               // of paths: "h.0."
   std::string owner;                // of parameters' paths: the prefix, or that of the first use of them
   const NodeDef* sharer = nullptr;  // the node that has the parameters of an earlier use; nullptr: they are new
+  std::optional<CopyUse> copy;      // new ones are copies
   std::map<std::string, ValueId> values;
   std::map<std::string, const NodeDef*> several;  // nodes whose results have names of their own
   std::set<std::string> paths;                    // node paths in use, for unnamed nodes
@@ -43,6 +53,7 @@ struct Frame {
 struct ParameterUse {
   std::string path, owner;
   const NodeDef* sharer = nullptr;
+  std::optional<CopyUse> copy = {};
   size_t entry = 0;  // among the instance's nodes
 };
 
@@ -61,7 +72,9 @@ class Instantiation {
       out_.kept.push_back({path, type, where});
       return options_.training ? out_.graph.add_input(path, type, ir::Role::state) : ValueId{};
     };
-    services_.sparse = [this](ValueId v, const Location& where) { own(v).sparse = where; };
+    services_.sparse = [this](ValueId v, const Location& where) {
+      if (!own(v).copy) own(v).sparse = where;
+    };
     services_.zero_row = [this](ValueId v, int64_t row) { own(v).zero_row = row; };
     services_.refuse = [this](const Diagnostic& reason) { out_.refusals.push_back(reason); };
     services_.counter = [this](const std::string& name) { return out_.counter(name); };
@@ -78,6 +91,7 @@ class Instantiation {
                 .prefix = {},
                 .owner = {},
                 .sharer = nullptr,
+                .copy = {},
                 .values = {},
                 .several = {},
                 .paths = {},
@@ -265,8 +279,8 @@ class Instantiation {
                          path,     std::move(*in), model_.layout, options_.training};
     const size_t entry = begin_entry(node, path);
     add_parameters_read(out_.nodes[entry], references, frame);
-    use_ = {path, owner_of(node, frame, path), sharer_of(node, frame), entry};
-    if (node.share) require_parameters(node, use_.owner);
+    use_ = {path, owner_of(node, frame, path), sharer_of(node, frame), copy_of(node, frame, path), entry};
+    if (node.share) require_parameters(node, frame.owner + node.share->text);
     const size_t first = out_.graph.order.size();
     ir::Values made = build(def, context);
     require_own_rows(out_, resolved, title_of(node), first);
@@ -361,7 +375,8 @@ class Instantiation {
     const int64_t repeat = repeats(node, frame);
     if (node.repeat) out_.repeats.push_back({node.repeat->where, repeat});
     const std::string path = path_of(node, frame), owner = owner_of(node, frame, path);
-    if (node.share) require_parameters(node, owner);
+    if (node.share) require_parameters(node, frame.owner + node.share->text);
+    const std::optional<CopyUse> copy = copy_of(node, frame, path);
     ValueId chained = in->front();
     const size_t entry = begin_entry(node, path);
     ++depth_;
@@ -373,10 +388,12 @@ class Instantiation {
       }
       if (again && i == 1) require_parameters(node, owner);
       const NodeDef* sharer = sharer_of(node, frame);
+      const std::string turn = node.repeat ? fmt::format(".{}.", node.shares_repeats ? 0 : i) : ".";
       Frame inner{.scope = &scope,
                   .prefix = node.repeat ? fmt::format("{}.{}.", path, i) : path + ".",
-                  .owner = node.repeat ? fmt::format("{}.{}.", owner, node.shares_repeats ? 0 : i) : owner + ".",
+                  .owner = owner + turn,
                   .sharer = sharer == nullptr && again ? &node : sharer,
+                  .copy = inside(copy, turn),
                   .values = {},
                   .several = {},
                   .paths = {},
@@ -414,7 +431,7 @@ class Instantiation {
     const Scope scope = scan_scope(inner_use, block, *frame.scope);
     const Settings settings(node.settings, find_layer(node.op)->settings, *frame.scope, title_of(node), node.op_where);
     const std::string path = path_of(node, frame), owner = owner_of(node, frame, path);
-    if (node.share) require_parameters(node, owner);
+    if (node.share) require_parameters(node, frame.owner + node.share->text);
     builder_.loc = node.op_where;
     builder_.title = title_of(node);
     builder_.prefix = path + ".value";
@@ -431,6 +448,7 @@ class Instantiation {
                 .prefix = path + ".",
                 .owner = owner + ".",
                 .sharer = sharer_of(node, frame),
+                .copy = inside(copy_of(node, frame, path), "."),
                 .values = given,
                 .several = {},
                 .paths = {},
@@ -657,12 +675,41 @@ class Instantiation {
 
   // The path whose parameters the node has: its own, or that of their first use.
   static std::string owner_of(const NodeDef& node, const Frame& frame, const std::string& path) {
-    return frame.owner + (node.share ? node.share->text : path.substr(frame.prefix.size()));
+    return frame.owner + (node.share && !node.copies() ? node.share->text : path.substr(frame.prefix.size()));
   }
 
   // Around a node that shares, another one may: what does not fit is then the outer one's.
   static const NodeDef* sharer_of(const NodeDef& node, const Frame& frame) {
-    return frame.sharer == nullptr && node.share ? &node : frame.sharer;
+    return frame.sharer == nullptr && node.share && !node.copies() ? &node : frame.sharer;
+  }
+
+  // Of a node that copies, or is inside of one. A second use of copies makes none.
+  static std::optional<CopyUse> copy_of(const NodeDef& node, const Frame& frame, const std::string& path) {
+    if (sharer_of(node, frame) != nullptr) return {};
+    if (!node.copies()) return inside(frame.copy, path.substr(frame.prefix.size()));
+    if (frame.copy) throw copied_copy(*frame.copy->node, node);
+    CopyOf rule{.source = frame.owner + node.share->text, .node = path, .average = {}, .every = 1};
+    const auto read = [&](const std::optional<Json>& given, auto by) {
+      return by(*given, *ir::find_key(node_keys(), given->key), *frame.scope,
+                fmt::format("{}: '{}'", title_of(node), given->key));
+    };
+    if (node.average) rule.average = read(node.average, read_real);
+    if (node.copy) rule.every = read(node.copy, read_integer);
+    return CopyUse{&node, std::move(rule)};
+  }
+
+  static std::optional<CopyUse> inside(std::optional<CopyUse> copy, const std::string& path) {
+    if (copy) copy->rule.source += path;
+    return copy;
+  }
+
+  static UserError copied_copy(const NodeDef& around, const NodeDef& node) {
+    const Json& given = around.average ? *around.average : *around.copy;
+    return {given.key_where,
+            fmt::format("{}: '{}': the parameters of '{}' inside of it are copies themselves", title_of(around),
+                        given.key, node.name),
+            "copy a block that has no copies inside",
+            {{Severity::note, (node.average ? *node.average : *node.copy).where, "copies are made here", {}, {}}}};
   }
 
   bool shares_faulty(const NodeDef& node, const Frame& frame) const {
@@ -692,6 +739,7 @@ class Instantiation {
 
   // Of a state, or of what an earlier use has made of it.
   void update(ValueId buffer, ValueId next) {
+    if (copies_.contains(buffer)) return;  // it follows its source
     out_.uses.push_back({buffer, next, use_.entry});
     if (out_.updates.has_state(buffer) || out_.updates.has_next(buffer))
       for (size_t i = first_update_; i < out_.updates.size(); ++i)
@@ -699,10 +747,8 @@ class Instantiation {
     out_.updates.push_back({buffer, next});
   }
 
-  // The parameter of the first use.
-  ValueId shared_parameter(const ParameterSpec& p) {
-    const NodeDef& sharer = *use_.sharer;
-    const std::string path = use_.owner + p.path.substr(use_.path.size());
+  // The parameter at `path` of the node that `sharer` names, which this use needs as `p` says.
+  const Parameter& first_use(const NodeDef& sharer, const std::string& path, const ParameterSpec& p) const {
     const auto at = by_path_.find(path);
     const auto fault = [&](const std::string& text, std::vector<Diagnostic> notes) {
       return UserError(share_where(sharer), fmt::format("{}: 'share': {}", title_of(sharer), text),
@@ -714,18 +760,41 @@ class Instantiation {
       throw fault(
           fmt::format("parameter '{}' is {}, and this use needs {}", path, to_string(first.type), to_string(p.type)),
           {{Severity::note, first.where, "the first use is here", {}, {}}});
+    return first;
+  }
+
+  ValueId shared_parameter(const ParameterSpec& p) {
+    const std::string path = use_.owner + p.path.substr(use_.path.size());
+    const Parameter& first = first_use(*use_.sharer, path, p);
     out_.nodes[use_.entry].parameters.push_back(path);
     return current(first.value);
   }
 
-  ValueId parameter(const ParameterSpec& p, const Initializer& init, const Location& where) {
-    if (use_.sharer != nullptr) return shared_parameter(p);
+  // A buffer under the path of this node.
+  ValueId copied_parameter(ParameterSpec p, const Initializer& init, const Location& where) {
+    CopyOf rule = use_.copy->rule;
+    rule.source += p.path.substr(use_.path.size());
+    first_use(*use_.copy->node, rule.source, p);
+    p.role = ir::Role::buffer;
+    const ValueId v = new_parameter(p, init, where, "copy");
+    out_.parameters.back().copy = std::move(rule);
+    copies_.insert(v);
+    return v;
+  }
+
+  ValueId new_parameter(const ParameterSpec& p, const Initializer& init, const Location& where, const char* what) {
     check_size(p.type.dims, where, fmt::format("parameter '{}'", p.path));
     const ValueId v = out_.graph.add_input(p.path, memory_type(p.type, p.layout), p.role, p.layout);
     by_path_.emplace(p.path, out_.parameters.size());
     out_.parameters.push_back({p.path, p.type, p.layout, v, init, where, p.role});
-    note_origin(v, fmt::format("{} '{}'", p.role == ir::Role::param ? "parameter" : "buffer", p.path), where);
+    note_origin(v, fmt::format("{} '{}'", what, p.path), where);
     return v;
+  }
+
+  ValueId parameter(const ParameterSpec& p, const Initializer& init, const Location& where) {
+    if (use_.sharer != nullptr) return shared_parameter(p);
+    if (use_.copy) return copied_parameter(p, init, where);
+    return new_parameter(p, init, where, p.role == ir::Role::param ? "parameter" : "buffer");
   }
 
   const Model& model_;
@@ -736,6 +805,7 @@ class Instantiation {
   GraphServices services_;
   std::set<std::string, std::less<>> failed_;           // paths of nodes without a result
   std::map<std::string, size_t, std::less<>> by_path_;  // of the parameters
+  std::set<ValueId> copies_;                            // what no layer renews
   ParameterUse use_;
   size_t first_update_ = 0;  // of the turn that is being built; 0 outside of scans
   int64_t count_ = 0;

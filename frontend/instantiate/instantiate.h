@@ -14,8 +14,16 @@
 
 namespace heddle::frontend {
 
+// What a copy is of, and how it follows that: as an average, or in every so many steps.
+struct CopyOf {
+  std::string source;             // the path of a parameter or a buffer: "online.fc.weight"
+  std::string node;               // the path of the node that has the copies: "target"
+  std::optional<double> average;  // the share of itself that it keeps in a step; nothing: it is a copy
+  int64_t every = 1;              // steps
+};
+
 // What the weights file holds: a parameter, or a buffer, which a layer keeps beside its parameters and which is not
-// trained.
+// trained. A copy of either is a buffer.
 struct Parameter {
   std::string path;
   ir::Type type;      // as models and files speak of it
@@ -26,6 +34,7 @@ struct Parameter {
   ir::Role role = ir::Role::param;
   std::optional<Location> sparse = {};  // where the model says that only rows that are looked up are renewed
   int64_t zero_row = -1;                // the row that starts as zeros, whatever the initializer; -1: none
+  std::optional<CopyOf> copy = {};      // it starts as its source does
 };
 
 // A type as it lies in memory.

@@ -208,7 +208,14 @@ Keys node_keys() {
        .type = KeyType::any,
        .doc = "a node before it, of the same op, whose parameters and settings are its own; `true` where all of "
               "`repeat` have the same parameters",
-       .of = "share"}};
+       .of = "share"},
+      {.name = "average",
+       .type = KeyType::real,
+       .doc = "its parameters are a moving average of those of the node in `share`, of which each step keeps this part",
+       .range = ir::kShare},
+      {.name = "copy",
+       .doc = "its parameters are a copy of those of the node in `share`, renewed every so many steps",
+       .range = ir::at_least(1)}};
   return keys;
 }
 

@@ -56,7 +56,9 @@ void require_dependence(LayerContext& c, ValueId u, ValueId x) {
 // Whether they meet between the two the instance sees (frontend/instantiate/gradient_rows.h).
 void require_rows(LayerContext& c, ValueId u, ValueId x) {
   const Dims& by = c.dims(x);
-  if (c.b.graph[x].role != ir::Role::param && !by.empty() && by[0] == c.dims(u)[0]) return;
+  const ir::Role role = c.b.graph[x].role;
+  const bool has_rows = role != ir::Role::param && role != ir::Role::buffer && !by.empty();
+  if (has_rows && by[0] == c.dims(u)[0]) return;
   c.fail(fmt::format("{} has a number for each row, and {} {} has no row for each of them", name_of(c, kOf),
                      name_of(c, kBy), c.shape_text(c.dims(c.in[kBy]))),
          fmt::format("take the gradient of one number: {{\"op\": \"sum\", \"in\": \"{}\"}}", c.node.in[kOf].name), kBy);

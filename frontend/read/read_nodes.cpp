@@ -74,6 +74,28 @@ void read_share(const Json& json, NodeDef& node) {
   node.shares_repeats = json.where;
 }
 
+// How its parameters follow those of the node that it shares with. Their numbers may depend on a block's sizes.
+void read_copying(const Json& json, NodeDef& node) {
+  if (const Json* average = json.find("average")) node.average = *average;
+  if (const Json* copy = json.find("copy")) node.copy = *copy;
+  if (!node.copies()) return;
+  const std::string title = title_of(node);
+  if (node.average && node.copy)
+    throw UserError(node.copy->key_where, fmt::format("{}: 'average' and 'copy' exclude each other", title),
+                    "parameters that follow others are their average, or a copy every so many steps: leave one out");
+  const Json& given = node.average ? *node.average : *node.copy;
+  const Json* share = json.find("share");
+  if (share == nullptr || share->kind == Json::Kind::flag)
+    throw UserError(
+        given.key_where,
+        fmt::format("{}: '{}' says how its parameters follow those of a node before it, and 'share' names none", title,
+                    given.key),
+        "for example \"share\": \"online\"");
+  if (node.name.empty())
+    throw UserError(node.op_where, fmt::format("{}: a node with '{}' must have a name", title, given.key),
+                    "add \"name\"; the copies of the parameters are called after it");
+}
+
 void read_block_use(NodeDef& node, const Json& json, Diagnostics& errors) {
   node.block = true;
   node.op = node.op.substr(kBlock.size());
@@ -81,6 +103,7 @@ void read_block_use(NodeDef& node, const Json& json, Diagnostics& errors) {
   check_keys({json.items, json.nulls}, {node_keys(), use_keys()}, {title, node.op_where}, errors);
   if (const Json* repeat = json.find("repeat")) node.repeat = *repeat;
   if (const Json* share = json.find("share")) guarded(errors, [&] { read_share(*share, node); });
+  guarded(errors, [&] { read_copying(json, node); });
   const Json* with = json.find("with");
   if (with == nullptr) return;
   for (const Json& item : with->items) {
@@ -116,6 +139,7 @@ void read_layer_use(NodeDef& node, const Json& json, Diagnostics& errors) {
   }
   const Json* share = json.find("share");
   if (share != nullptr) guarded(errors, [&] { read_share(*share, node); });
+  if (json.kind == Json::Kind::object) guarded(errors, [&] { read_copying(json, node); });
   std::vector<Key> optional;  // what is not given is as in the other node
   if (share != nullptr) optional = def->settings;
   for (Key& key : optional) key.required = false;

@@ -3,7 +3,8 @@
 //   {"name": "a", "op": "dense", "in": "x", "units": 4}
 //   {"name": "b", "op": "dense", "in": "y", "share": "a"}   ->   b: units 4, whose parameters are those of a
 //
-// What the second node gives all the same must be what the first one has. The instance gives it the parameters.
+// What the second node gives all the same must be what the first one has. The instance gives it the parameters, or, where
+// it says "average" or "copy", parameters of its own that follow them. What shares with such a node has its copies.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -99,9 +100,21 @@ class ShareTaking {
                       "[\"h\", \"{}.weight\"]",
                       name.text),
           {{Severity::note, from.op_where, "defined here", {}, {}}});
+    const bool again = from.share && !from.copies();  // its parameters are those of a node before it
+    const NodeDef& first = again ? nodes_[places_.find(from.share->text)->second] : from;
+    if (node.copies() && first.copies()) throw copy_of_copy(node, first);
     node.block ? take_block(node, from) : take_layer(node, from);
-    node.share->text = from.share ? from.share->text : from.name;
+    node.share->text = first.name;
     return true;
+  }
+
+  UserError copy_of_copy(const NodeDef& node, const NodeDef& first) const {
+    const Json& given = node.average ? *node.average : *node.copy;
+    return {given.key_where,
+            fmt::format("{}: '{}': the parameters of '{}' are copies themselves, of those of '{}'", title_of(node),
+                        given.key, node.share->text, first.share->text),
+            fmt::format("\"share\": \"{}\"", first.share->text),
+            {{Severity::note, (first.average ? *first.average : *first.copy).where, "copies are made here", {}, {}}}};
   }
 
   void take_block(NodeDef& node, const NodeDef& from) {

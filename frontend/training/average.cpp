@@ -22,6 +22,16 @@ ValueId is_early(ir::Builder& b, const Average& average, ValueId step) {
 
 std::string average_of(const std::string& path) { return path + ".average"; }
 
+// From the nearer of the two a part of the way to the other, as torch.lerp. The sum of kept and 1 - kept is not 1 where
+// both are rounded, and 1 - kept of a rounded share is another number: 0.99999 would forget 0.1 % faster.
+ValueId moved_to(ir::Builder& b, ValueId old, ValueId next, double kept, const std::string& name) {
+  const bool slow = kept >= 0.5;
+  const ValueId from = slow ? old : next, to = slow ? next : old;
+  const ValueId way = b("sub", {to, from}, {}, name + ".way");
+  const ValueId part = b("mul", {way, b.like(slow ? 1 - kept : kept, way)}, {}, name + ".part");
+  return b("add", {from, part}, {}, name + ".moved");
+}
+
 ir::Update add_average(
     Instance& e, const Average& average, const Parameter& p, ValueId next, ValueId step,
     const std::function<ValueId(const std::string& name, const std::function<ValueId()>& make)>& shared) {
@@ -29,20 +39,11 @@ ir::Update add_average(
   b.loc = p.where;
   b.prefix = p.path + ".average.constant";
   const ir::Dims dims = b.type(next).dims;
-  const auto emit = [&](const char* op, const ir::Values& operands, const std::string& name) {
-    return b(op, operands, {}, p.path + ".average." + name);
-  };
   const ValueId begins = shared("average.begins", [&] { return is_early(b, average, step); });
   const ValueId early = dims.empty() ? begins : b("broadcast", {begins}, {{"shape", dims}}, p.path + ".average.begins");
-  // From the nearer of the two a part of the way to the other. The sum of decay and 1 - decay is not 1 where both are
-  // rounded, and 1 - decay of a rounded decay is another number: 0.99999 would forget 0.1 % faster.
   const ValueId old = add_state(e.graph, p);
-  const bool slow = average.decay >= 0.5;
-  const ValueId from = slow ? old : next, to = slow ? next : old;
-  const ValueId way = emit("sub", {to, from}, "way");
-  const ValueId part = emit("mul", {way, b.like(slow ? 1 - average.decay : average.decay, way)}, "part");
-  const ValueId moved = emit("add", {from, part}, "moved");
-  return {old, emit("select", {early, next, moved}, "next")};
+  const ValueId moved = moved_to(b, old, next, average.decay, p.path + ".average");
+  return {old, b("select", {early, next, moved}, {}, p.path + ".average.next")};
 }
 
 std::vector<Parameter> averaged(const Instance& training) {

@@ -15,6 +15,9 @@ namespace heddle::frontend {
 
 std::string average_of(const std::string& path);  // the state's name
 
+// A part of the way from `old` to `next`: old * kept + next * (1 - kept), as <name>.moved.
+ir::ValueId moved_to(ir::Builder& b, ir::ValueId old, ir::ValueId next, double kept, const std::string& name);
+
 // In a training step: the average takes in the parameter's next value. `step` is the number of finished steps, i64[];
 // `shared` makes a number once per step. The caller adds the update that it returns.
 ir::Update add_average(

@@ -26,9 +26,11 @@ void check_patterns(const std::vector<Named>& patterns, const Instance& e, const
     const auto named = [&](const std::string& path) { return glob(pattern.text, path); };
     if (std::any_of(paths.begin(), paths.end(), named)) continue;
     const bool buffer = std::any_of(buffers.begin(), buffers.end(), named);
+    const bool copy = std::ranges::any_of(e.parameters, [&](const Parameter& p) { return p.copy && named(p.path); });
     errors.error(pattern.where, fmt::format("{} {}", quote(pattern.text), what),
-                 buffer ? "running statistics are not trained; they follow the data as long as the model trains"
-                        : suggest_defined(pattern.text, paths));
+                 copy     ? "copies are not trained: they follow the node that they share with"
+                 : buffer ? "running statistics are not trained; they follow the data as long as the model trains"
+                          : suggest_defined(pattern.text, paths));
   }
 }
 

@@ -262,11 +262,7 @@ class Phases {
   // --- steps at which a phase runs: n, 2n, ... of those that are counted from 1 ---
 
   ValueId runs_in(ValueId step, const TrainPhase& phase) {
-    if (phase.every == 1) return {};
-    b_.prefix = phase.name + ".every";
-    const ValueId next = b_("add", {step, b_.like(1, step)}, {}, phase.name + ".step.next");
-    const ValueId rest = b_("mod", {next, b_.like(static_cast<double>(phase.every), step)}, {}, phase.name + ".rest");
-    return b_("eq", {rest, b_.like(0, rest)}, {}, phase.name + ".runs");
+    return phase.every == 1 ? ValueId{} : is_nth(b_, step, phase.every, phase.name);
   }
 
   ValueId finished(ValueId step, const TrainPhase& phase) {

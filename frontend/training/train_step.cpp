@@ -38,6 +38,13 @@ ValueId norm_of(ir::Builder& b, const ir::Values& gradients, const std::string& 
   return b("sqrt", {squared}, {}, name);
 }
 
+ValueId is_nth(ir::Builder& b, ValueId step, int64_t n, const std::string& name) {
+  b.prefix = name + ".every";
+  const ValueId next = b("add", {step, b.like(1, step)}, {}, name + ".step.next");
+  const ValueId rest = b("mod", {next, b.like(static_cast<double>(n), step)}, {}, name + ".rest");
+  return b("eq", {rest, b.like(0, rest)}, {}, name + ".runs");
+}
+
 ValueId if_runs(ir::Builder& b, ValueId runs, ValueId next, ValueId before, const std::string& name) {
   if (!runs.valid()) return next;
   const ir::Dims dims = b.type(next).dims;

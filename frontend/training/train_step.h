@@ -69,6 +69,8 @@ void check_groups(const Instance& e, const Optimizer& optimizer, Diagnostics& er
 void count_step(Instance& e, const Location& where);
 // Of all gradients together, under a name.
 ir::ValueId norm_of(ir::Builder& b, const ir::Values& gradients, const std::string& name);
+// Whether this is the n-th, 2n-th, ... step, counted from 1; `step` have been finished.
+ir::ValueId is_nth(ir::Builder& b, ir::ValueId step, int64_t n, const std::string& name);
 // `next` where a player runs, else `before`; `next` where `runs` is invalid. `name` is that of what is kept or renewed.
 ir::ValueId if_runs(ir::Builder& b, ir::ValueId runs, ir::ValueId next, ir::ValueId before, const std::string& name);
 // What a value depends on by differentiable operators, by ValueId index.

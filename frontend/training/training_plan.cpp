@@ -271,6 +271,8 @@ TrainingPlan plan_training(ModelInstances& instances) {
   bound_indices(e, plan.inputs);
   check_written_ids(plan, errors);
   plan.padding = padding_rows(e);
+  for (const Parameter& p : e.parameters)
+    if (p.copy) plan.copies.push_back({p.path, p.copy->source, p.copy->node});
   plan.in_order = !e.kept.empty();
   if (plan.in_order) guarded(errors, [&] { require_strands(plan, e.kept.front()); });
   plan.indices = plan_index_checks(instances, e, errors);

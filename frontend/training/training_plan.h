@@ -37,6 +37,13 @@ struct PaddingRow {
   bool shared = false;  // another node reads the parameter, and this row of it
 };
 
+// A tensor that follows another one. Weights without those of a node are weights of a model without it: the node's tensors
+// start as their sources.
+struct PlannedCopy {
+  std::string parameter, source;
+  std::string node;  // its path
+};
+
 // Rows of a shorter length, as the entries that are made for them take them.
 struct PlannedBucket {
   int64_t length = 0;
@@ -62,6 +69,7 @@ struct TrainingPlan {
   std::vector<PaddingRow> padding;
   std::vector<Diagnostic> warnings;    // what is allowed, and hardly meant
   std::vector<PlannedBucket> buckets;  // of shorter rows, the shortest first
+  std::vector<PlannedCopy> copies;
 };
 
 // The input that entries call `name`: where an output has taken it, with kNameTaken (model_outputs.h). nullptr: none.

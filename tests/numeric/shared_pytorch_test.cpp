@@ -1,7 +1,8 @@
-// Parameters that several nodes share, and weights that are made of parameters, against PyTorch: the losses of two or
-// three steps, parameters and buffers after each, and a prediction, by the evaluator in double precision and by the host
-// device in single precision. The numbers are shared.safetensors and weight_norms.safetensors of
-// tests/training/reference (see make_shared.py and make_weight_norms.py there).
+// Parameters that several nodes share, copies that follow those of another node, and weights that are made of parameters,
+// against PyTorch: the losses of two to five steps, parameters and buffers after each, and a prediction, by the evaluator
+// in double precision and by the host device in single precision. The numbers are shared.safetensors, copied.safetensors
+// and weight_norms.safetensors of tests/training/reference (see make_shared.py, make_copied.py and make_weight_norms.py
+// there).
 #include <gtest/gtest.h>
 
 #include <map>
@@ -26,6 +27,11 @@ const runtime::WeightsFile& made_numbers() {
   return file;
 }
 
+const runtime::WeightsFile& copied_numbers() {
+  static const runtime::WeightsFile file = reference_file("copied.safetensors");
+  return file;
+}
+
 // A tensor of a file as it lies in memory: axis k there is axis layout[k] in the file.
 ir::Tensor in_memory(const ir::Tensor& of_file, const ir::Layout& layout) {
   if (layout.empty()) return of_file;
@@ -42,6 +48,13 @@ ir::Tensor in_memory(const ir::Tensor& of_file, const ir::Layout& layout) {
   return out;
 }
 
+// Of the file that has the case.
+const runtime::WeightsFile& numbers_of(const std::string& test) {
+  for (const runtime::WeightsFile* file : {&made_numbers(), &copied_numbers()})
+    if (file->metadata.contains(test)) return *file;
+  return shared_numbers();
+}
+
 using Entry = std::function<ir::Evaluation(const ir::Graph& entry, const ir::NamedTensors& inputs)>;
 
 class SharedOfPyTorch : public ::testing::TestWithParam<std::string> {
@@ -52,9 +65,7 @@ class SharedOfPyTorch : public ::testing::TestWithParam<std::string> {
     module_ = frontend::build_module(model, frontend::default_build_options(model));
   }
 
-  static const runtime::WeightsFile& numbers() {
-    return made_numbers().metadata.contains(GetParam()) ? made_numbers() : shared_numbers();
-  }
+  static const runtime::WeightsFile& numbers() { return numbers_of(GetParam()); }
   ir::Tensor of_case(const std::string& what) { return stored_tensor(numbers(), GetParam() + "/" + what); }
   bool is_stored(const std::string& what) { return numbers().find(GetParam() + "/" + what) != nullptr; }
 
@@ -128,6 +139,8 @@ TEST_P(SharedOfPyTorch, HostAgreesInSingle) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, SharedOfPyTorch, ::testing::ValuesIn(reference_cases(shared_numbers())),
+                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Copies, SharedOfPyTorch, ::testing::ValuesIn(reference_cases(copied_numbers())),
                          [](const auto& info) { return info.param; });
 INSTANTIATE_TEST_SUITE_P(MadeWeights, SharedOfPyTorch, ::testing::ValuesIn(reference_cases(made_numbers())),
                          [](const auto& info) { return info.param; });

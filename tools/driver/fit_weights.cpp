@@ -1,10 +1,14 @@
 #include "tools/driver/fit_weights.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "ir/diagnostic.h"
 #include "runtime/weights/match.h"
@@ -28,20 +32,56 @@ std::optional<float> number_in_row(const runtime::WeightsFile& file, const front
   return {};
 }
 
+// Copies of whose node the file has no tensor: it was saved by a model without that node.
+std::vector<frontend::PlannedCopy> without_tensors(const runtime::WeightsFile& file,
+                                                   const std::vector<frontend::PlannedCopy>& copies) {
+  std::set<std::string> known;  // nodes
+  for (const frontend::PlannedCopy& copy : copies)
+    if (file.find(copy.parameter) != nullptr) known.insert(copy.node);
+  std::vector<frontend::PlannedCopy> without;
+  std::ranges::copy_if(copies, std::back_inserter(without),
+                       [&](const auto& copy) { return !known.contains(copy.node); });
+  return without;
+}
+
+// Copies start as what they are of. Where the file lacks that, too, both have their initial values, which are equal.
+void add_copies(runtime::WeightsFile& file, const std::vector<frontend::PlannedCopy>& copies) {
+  for (const frontend::PlannedCopy& copy : copies) {
+    const runtime::SavedTensor* source = file.find(copy.source);
+    if (source == nullptr) continue;
+    const runtime::SavedTensor t = *source;
+    const std::span<const std::byte> held = file.bytes(t);
+    const std::vector<std::byte> bytes(held.begin(), held.end());
+    std::ranges::copy(bytes, file.add(copy.parameter, t.dtype, t.dims, std::ssize(bytes)).begin());
+  }
+}
+
+std::string told_of_copies(const runtime::WeightsFile& file, const std::vector<frontend::PlannedCopy>& copies) {
+  std::set<std::string> nodes;
+  for (const frontend::PlannedCopy& copy : copies) nodes.insert(copy.node);
+  if (nodes.empty()) return {};
+  return fmt::format("{}: it has no tensors of '{}': they start as those that they copy", file.name,
+                     fmt::join(nodes, "', '"));
+}
+
 }  // namespace
 
 std::string require_weights(runtime::WeightsFile& file, const frontend::TrainingPlan& plan,
                             const codegen::Program& program, bool begins) {
   Translated translated;
-  if (plan.weights) translated = translate(file, *plan.weights, program);
+  if (plan.weights) translated = translate(file, *plan.weights, program, plan.copies);
   if (!translated.missing.empty() && !begins)
     throw UserError(
         plan.weights->missing.front().where,
         fmt::format("{}: no tensor becomes '{}'", file.name, *translated.missing.begin()),
         "only a training may start without missing parameters: train first, and give the weights that it saves");
+  const std::vector<frontend::PlannedCopy> copies = without_tensors(file, plan.copies);
+  for (const frontend::PlannedCopy& copy : copies) translated.missing.insert(copy.parameter);
   runtime::require_match(file, program, translated.missing);
   runtime::require_values(file, program);
+  add_copies(file, copies);
   std::string told = translated.note;
+  if (const std::string note = told_of_copies(file, copies); !note.empty()) told += (told.empty() ? "" : "; ") + note;
   std::vector<Diagnostic> errors;
   for (const frontend::PaddingRow& row : plan.padding) {
     const std::optional<float> number = number_in_row(file, row);

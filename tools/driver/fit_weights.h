@@ -10,8 +10,9 @@
 
 namespace heddle::driver {
 
-// Where the model has a table of foreign names, the file's tensors become the model's. `begins`: a
-// training begins with them, and gives what the table allows to be missing its initial values.
+// Where the model has a table of foreign names, the file's tensors become the model's. A node that copies the parameters
+// of another one, and has no tensor in the file, gets those that it copies. `begins`: a training begins with them, and
+// gives what the table allows to be missing its initial values.
 std::string require_weights(runtime::WeightsFile& file, const frontend::TrainingPlan& plan,
                             const codegen::Program& program, bool begins);
 

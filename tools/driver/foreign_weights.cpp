@@ -49,9 +49,11 @@ void transpose(std::span<std::byte> bytes, size_t rows, size_t columns, size_t o
 
 class Translation {
  public:
-  Translation(WeightsFile& file, const frontend::WeightsTable& table, const codegen::Program& program)
+  Translation(WeightsFile& file, const frontend::WeightsTable& table, const codegen::Program& program,
+              const std::vector<frontend::PlannedCopy>& copies)
       : file_(file), table_(table) {
     for (const codegen::Buffer* b : runtime::saved_buffers(program)) parameters_.emplace(b->name, b);
+    for (const frontend::PlannedCopy& copy : copies) copies_.insert(copy.parameter);
   }
 
   Translated run() {
@@ -268,7 +270,7 @@ class Translation {
       if (!parameters_.contains(piece.tensor.name)) unused.push_back(without_prefix(piece.from));
     Faults faults;
     for (const auto& [name, buffer] : parameters_) {
-      if (places_.contains(name) || left_.contains(name)) continue;
+      if (places_.contains(name) || left_.contains(name) || copies_.contains(name)) continue;
       if (any_glob(table_.missing, name)) {
         missing_.insert(name);
         continue;
@@ -357,16 +359,17 @@ class Translation {
   std::vector<Piece> pieces_, taken_;
   std::map<std::string, std::map<int64_t, std::vector<Piece>>> parts_;  // by parameter and number
   std::map<std::string, size_t> places_;                                // in taken_, by parameter
-  std::set<std::string> missing_, left_;                                // left_: told already
+  std::set<std::string> missing_, left_, copies_;                       // left_: told already
   int64_t ignored_ = 0;
   std::vector<Diagnostic> errors_;
 };
 
 }  // namespace
 
-Translated translate(runtime::WeightsFile& file, const frontend::WeightsTable& table, const codegen::Program& program) {
+Translated translate(runtime::WeightsFile& file, const frontend::WeightsTable& table, const codegen::Program& program,
+                     const std::vector<frontend::PlannedCopy>& copies) {
   if (file.metadata.contains(kOwnNames)) return {};
-  return Translation(file, table, program).run();
+  return Translation(file, table, program, copies).run();
 }
 
 }  // namespace heddle::driver

@@ -5,9 +5,11 @@
 #pragma once
 #include <set>
 #include <string>
+#include <vector>
 
 #include "codegen/program.h"
 #include "frontend/model.h"
+#include "frontend/training/training_plan.h"
 #include "runtime/weights/safetensors.h"
 
 namespace heddle::driver {
@@ -22,7 +24,8 @@ struct Translated {
 
 // Renames, turns, cuts and joins the tensors of the file in place. A file of the model's own names
 // stays as it is. Throws UserError at the table where a tensor becomes no parameter, or a parameter
-// no tensor.
-Translated translate(runtime::WeightsFile& file, const frontend::WeightsTable& table, const codegen::Program& program);
+// that is none of the `copies` no tensor.
+Translated translate(runtime::WeightsFile& file, const frontend::WeightsTable& table, const codegen::Program& program,
+                     const std::vector<frontend::PlannedCopy>& copies);
 
 }  // namespace heddle::driver

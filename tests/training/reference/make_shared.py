@@ -33,8 +33,8 @@ def shape_of(v):
     return {"shape": ["N", *v.shape[2:]], **({} if v.is_floating_point() else {"dtype": "i32"})}
 
 
-def add(name, model, net, inputs, forward, names=lambda n: n, steps=STEPS):
-    """`net` has the parameters, under `names` of its own; `forward` gives the loss and the outputs of one step's inputs."""
+def add(name, model, net, inputs, forward, names=lambda n: n, steps=STEPS, renew=lambda k: None):
+    """`net` has the parameters, under `names` of its own; `forward` gives the loss and the outputs of one step's inputs; `renew` ends step k."""
     net.double()
     with torch.no_grad():
         for i, p in enumerate(net.parameters()):
@@ -50,7 +50,9 @@ def add(name, model, net, inputs, forward, names=lambda n: n, steps=STEPS):
         loss.backward()
         with torch.no_grad():
             for p in net.parameters():
-                p -= RATE * p.grad
+                if p.requires_grad:
+                    p -= RATE * p.grad
+            renew(k)
         losses.append(loss.detach())
         after.append(state())
     net.eval()
