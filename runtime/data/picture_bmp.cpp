@@ -10,8 +10,8 @@ namespace {
 
 enum Compression : uint32_t { none = 0, bitfields = 3, alpha_bitfields = 6 };
 constexpr size_t kFileHeader = 14, kCoreHeader = 12, kInfoHeader = 40, kLargestHeader = 124;
-// Headers of these sizes hold the masks; behind the shorter one they follow it, without that of opacity.
-constexpr size_t kWithMasks = 52, kWithOpacity = 56, kMaskAt = 54;
+// Masks stand in a longer header, or behind the short one, at the same place; that of opacity in headers from here on.
+constexpr size_t kWithOpacity = 56, kMaskAt = 54;
 
 // A number of `width` bytes; none where the file ends.
 std::optional<uint32_t> number(std::span<const std::byte> file, size_t at, size_t width) {
