@@ -129,8 +129,16 @@ std::vector<std::string> FeedText::draw_lines() {
 
 // --- maps that make an element of several ones ---
 
+// So are those that move pictures of two axes and have a number for each column: it is that of the column before the move.
 bool FeedText::samples() const {
-  return std::ranges::any_of(active_, [&](size_t i) { return find_sample(*spec_.maps[i].def) != nullptr; });
+  const bool of_columns = row_.dims.size() == 2 && fed_.moves();
+  return std::ranges::any_of(active_, [&](size_t i) {
+    const DataMap& map = spec_.maps[i];
+    if (find_sample(*map.def) != nullptr) return true;
+    return of_columns && std::ranges::any_of(map.def->keys, [&](const Key& key) {
+             return key.count == Count::several && map.has(key.name) && map.all(key.name).size() > 1;
+           });
+  });
 }
 
 FeedText::Pixels FeedText::stored_pixels(const Source& source) const {
@@ -290,7 +298,8 @@ std::string FeedText::one_hot(const std::string& from) const {
 // The one number, or the channel's element of a table.
 std::string FeedText::number(const std::vector<double>& values) {
   if (values.size() == 1) return literal(values[0], dtype_);
-  HEDDLE_CHECK(std::ssize(values) == row_.channels(), "a map of an input holds one number, or one per channel");
+  HEDDLE_CHECK(samples() || std::ssize(values) == row_.channels(),
+               "a map of an input holds one number, or one per channel");
   std::vector<std::string> literals;
   literals.reserve(values.size());
   for (double v : values) literals.push_back(literal(v, dtype_));

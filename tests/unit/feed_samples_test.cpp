@@ -147,6 +147,28 @@ TEST(FeedSamples, MasksOfIntegersMoveWithTheirPictures) {
     EXPECT_EQ(static_cast<float>(std::bit_cast<int32_t>(mask[i])), picture[i]) << i;
 }
 
+// A number for each column is that of the column where its map stands, whatever moves the picture behind it.
+TEST(FeedSamples, NumbersOfColumnsStayWithTheirColumns) {
+  const Maps scaled = ir::read_maps("scale(by = 1 2 3 4 5 6 7)");
+  const data::Table table = pictures(1);
+  for (const char* behind :
+       {"flip(probability = 1)", "blur(kernel = 1); flip(probability = 1)", "pad(pad = 0 0 2 1, fill = 3)"}) {
+    Maps maps = scaled;
+    for (const ir::DataMap& map : ir::read_maps(behind)) maps.push_back(map);
+    const bool padded = std::string(behind).starts_with("pad");
+    const int width = padded ? kWidth + 3 : kWidth;
+    const FedColumn column{.input = "x", .stored = ir::DType::u8, .maps = maps};
+    const std::vector<float> got = fed_rows(fed_program("f32[3,5," + std::to_string(width) + "]", column, "train"),
+                                            "train", table, in_order(kRows), kDraws, {.batch = 3});
+    for (size_t i = 0; i < got.size(); ++i) {
+      const int line = static_cast<int>(i) / width, x = static_cast<int>(i) % width,
+                from = padded ? x - 2 : kWidth - 1 - x;
+      const bool inside = from >= 0 && from < kWidth;
+      EXPECT_EQ(got[i], inside ? (line * kWidth + from) * 29 % 256 * (from + 1) : 3) << behind << ", " << i;
+    }
+  }
+}
+
 // A row and the one before it are changed, each by its own draws, and then mixed.
 TEST(FeedSamples, AreMixedBehind) {
   const Maps alone = ir::read_maps("rotate(degrees = 90, fill = 0); blur(kernel = 3)");
