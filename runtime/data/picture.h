@@ -5,8 +5,9 @@
 //
 // Palettes and 16-bit values become 8-bit ones, what is transparent is drawn on black; grey
 // pictures fill three channels, coloured ones become grey by their luminance, of their values as
-// they are stored, whatever a file says of gamma and profiles. A JPEG is turned as its Exif says (picture_turn.h); of another size than the input's a picture is
-// resized where that is asked for (picture_resize.h).
+// they are stored, whatever a file says of gamma and profiles. A JPEG is turned as its Exif says
+// (picture_turn.h); of another size than the input's a picture is resized where that is asked for
+// (picture_resize.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
