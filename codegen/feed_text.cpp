@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "ir/check.h"
+#include "ir/map_samples.h"
 
 namespace heddle::codegen {
 
@@ -101,12 +102,7 @@ std::vector<std::string> FeedText::lines() {
     row.push_back(fmt::format("const int other_row = row == 0 ? {} : row - 1;", fed_.rows() - 1));
     append(row, source_lines(kOther));
   }
-  for (size_t a = 0; a < active_.size(); ++a) {
-    const MapDef& def = *spec_.maps[active_[a]].def;
-    if (!def.draw) continue;
-    append(row, def.draw(text_of(active_[a], kOwn, false)));
-    if (mixing_at < active_.size() && a < mixing_at) append(row, def.draw(text_of(active_[a], kOther, false)));
-  }
+  append(row, samples() ? pixel_lines() : draw_lines());
   const bool checked = is_real(dtype_) && !(largest_magnitude_of(spec_) < largest_of(dtype_));
   if (checked) row.emplace_back("int wrong = 0;");
   const std::string columns =
@@ -117,6 +113,101 @@ std::vector<std::string> FeedText::lines() {
                                               fed_.stored_elements(), to_string(fed_.type))};
   append(all, block(fmt::format("HD_ROWS(int, row, {}, {})", fed_.rows(), threads_.team), row));
   return all;
+}
+
+std::vector<std::string> FeedText::draw_lines() {
+  std::vector<std::string> lines;
+  const size_t mixing_at = mixing();
+  for (size_t a = 0; a < active_.size(); ++a) {
+    const MapDef& def = *spec_.maps[active_[a]].def;
+    if (!def.draw) continue;
+    append(lines, def.draw(text_of(active_[a], kOwn, false)));
+    if (mixing_at < active_.size() && a < mixing_at) append(lines, def.draw(text_of(active_[a], kOther, false)));
+  }
+  return lines;
+}
+
+// --- maps that make an element of several ones ---
+
+// So are those that move pictures of two axes and have a number for each column: it is that of the column before the move.
+bool FeedText::samples() const {
+  const bool of_columns = row_.dims.size() == 2 && fed_.moves();
+  return std::ranges::any_of(active_, [&](size_t i) {
+    const DataMap& map = spec_.maps[i];
+    if (find_sample(*map.def) != nullptr) return true;
+    return of_columns && std::ranges::any_of(map.def->keys, [&](const Key& key) {
+             return key.count == Count::several && map.has(key.name) && map.all(key.name).size() > 1;
+           });
+  });
+}
+
+FeedText::Pixels FeedText::stored_pixels(const Source& source) const {
+  const MapRow stored = stored_row(spec_.maps, row_);
+  const int64_t h = stored.height(), w = stored.width(), c = row_.dims.size() == 2 ? 1 : row_.channels();
+  const std::string index = index_type();
+  Pixels pixels{.name = "pixel_file" + source.suffix, .lines = {}};
+  const std::string place = row_.channels_first ? fmt::format("(({}){} * {} + py) * {} + px", index, "c", h, w)
+                                                : fmt::format("(({})py * {} + px) * {} + c", index, w, c);
+  pixels.lines = {fmt::format("const auto {} = [&](int py, int px, int c) {{ return ({}){}[{}]; }};", pixels.name,
+                              compute_type(dtype_), source.from, place)};
+  return pixels;
+}
+
+// `pixels` behind map i of the list.
+void FeedText::add_map(Pixels& pixels, size_t i, const Source& source) {
+  const DataMap& map = spec_.maps[i];
+  const SampleDef* sample = find_sample(*map.def);
+  MapText text = text_of(i, source, false);
+  const std::string name = "pixel_" + text.name;
+  std::vector<std::string> body;
+  if (sample != nullptr) {
+    const SampleText asked{.map = map,
+                           .row = text.row,
+                           .name = text.name,
+                           .draw = text.draw,
+                           .before = pixels.name,
+                           .type = text.type,
+                           .team = threads_.team,
+                           .literal = text.literal};
+    append(pixels.lines, sample->draw(asked));
+    body = {fmt::format("return {};", sample->pixel(asked))};
+  } else {
+    if (map.def->draw) append(pixels.lines, map.def->draw(text));
+    text.x = "px", text.y = "py";
+    if (row_.dims.size() == 2) body.emplace_back("c = px;");  // what numbers of the last axis are counted by
+    if (map.def->place) append(body, map.def->place(text));
+    body.push_back(fmt::format("{} x = {}(py, px, {});", text.type, pixels.name, row_.dims.size() == 2 ? "0" : "c"));
+    text.x = "x";
+    if (map.def->value) append(body, map.def->value(text));
+    body.emplace_back("return x;");
+  }
+  append(pixels.lines, block(fmt::format("const auto {} = [&](int py, int px, int c)", name), body));
+  pixels.lines.back() += ";";
+  pixels.name = name;
+}
+
+std::vector<std::string> FeedText::pixel_lines() {
+  const size_t mixing_at = mixing();
+  Pixels own = stored_pixels(kOwn);
+  for (size_t a = 0; a < mixing_at; ++a) add_map(own, active_[a], kOwn);
+  if (mixing_at < active_.size()) {
+    Pixels other = stored_pixels(kOther);
+    for (size_t a = 0; a < mixing_at; ++a) add_map(other, active_[a], kOther);
+    append(own.lines, other.lines);
+    const MapText text = text_of(active_[mixing_at], kOwn, true);
+    const MapDef& def = *text.map.def;
+    if (def.draw) append(own.lines, def.draw(text));
+    std::vector<std::string> body = {fmt::format("{} x = {}(py, px, c);", text.type, own.name),
+                                     fmt::format("const {} other = {}(py, px, c);", text.type, other.name)};
+    append(body, def.value(text));
+    body.emplace_back("return x;");
+    append(own.lines, block("const auto pixel_mixed = [&](int py, int px, int c)", body));
+    own.lines.back() += ";";
+    own.name = "pixel_mixed";
+    for (size_t a = mixing_at + 1; a < active_.size(); ++a) add_map(own, active_[a], kOwn);
+  }
+  pixels_ = own.name;
+  return own.lines;
 }
 
 std::vector<std::string> FeedText::packet_lines(const std::string& type, bool checked) {
@@ -147,6 +238,15 @@ std::vector<std::string> FeedText::element_lines() {
     const MapDef& def = *spec_.maps[active_[a]].def;
     if (def.value) append(lines, def.value(text_of(active_[a], source, true)));
   };
+  if (samples()) {
+    append(lines, first_place());
+    const int64_t plane = row_.height() * row_.width();
+    const std::string channel = row_.dims.size() == 2 ? "0"
+                                : row_.channels_first ? fmt::format("(int)(e / {})", plane)
+                                                      : fmt::format("(int)(e % {})", row_.channels());
+    lines.push_back(fmt::format("{} x = {}(py, px, {});", compute_type(dtype_), pixels_, channel));
+    return lines;
+  }
   if (fed_.moves()) append(lines, first_place());
   for (size_t a = n; mixed && a-- > mixing_at + 1;) look_up(a, kOwn);
   if (fed_.moves() && mixed) lines.emplace_back("int py_other = py, px_other = px;");
@@ -198,13 +298,15 @@ std::string FeedText::one_hot(const std::string& from) const {
 // The one number, or the channel's element of a table.
 std::string FeedText::number(const std::vector<double>& values) {
   if (values.size() == 1) return literal(values[0], dtype_);
-  HEDDLE_CHECK(std::ssize(values) == row_.channels(), "a map of an input holds one number, or one per channel");
+  HEDDLE_CHECK(samples() || std::ssize(values) == row_.channels(),
+               "a map of an input holds one number, or one per channel");
   std::vector<std::string> literals;
   literals.reserve(values.size());
   for (double v : values) literals.push_back(literal(v, dtype_));
   const std::string name = names_.fresh(fmt::format("{}_table", symbol_));
   tables.push_back(fmt::format("HD_TABLE const {} {}[{}] = {{{}}};", compute_type(dtype_), name, values.size(),
                                joined(literals, ", ")));
+  if (samples()) return name + "[c]";
   const int64_t plane = row_.channels_first ? row_.height() * row_.width() : 1;
   if (plane > 1) return fmt::format("{}[(column + k) / {}]", name, plane);
   return fmt::format("{}[{}]", name,

@@ -17,7 +17,13 @@
 //                                           x = out_0 ? 0.0f : x;
 //
 // Each map says its own part (ir/map_def.h). Behind a map that mixes two rows, all that comes
-// before it is made of both.
+// before it is made of both. Where a map makes an element of several ones (ir/map_samples.h), each
+// map becomes a function that asks the one before it:
+//
+//   [flip, blur] of u8[28,28]  ->  const auto pixel_file = [&](int py, int px, int c) { ... from[place] ... };
+//                                  const auto pixel_0 = [&](int py, int px, int c) { px = ...; float x = pixel_file(py, px, c); ... };
+//                                  const auto pixel_1 = ...
+//                                  HD_COLUMNS(...) ... float x = pixel_1(py, px, c);
 #pragma once
 #include <string>
 #include <vector>
@@ -46,6 +52,11 @@ class FeedText {
     std::string suffix, row, from, x, y, value, place;
   };
   static const Source kOwn, kOther;
+  // A picture as a function of the kernel's text.
+  struct Pixels {
+    std::string name;
+    std::vector<std::string> lines;  // which define it
+  };
 
   std::string index_type() const;
   size_t mixing() const;  // the map that mixes; as many as there are where none does
@@ -54,6 +65,11 @@ class FeedText {
   std::vector<std::string> source_lines(const Source& source) const;
   std::vector<std::string> packet_lines(const std::string& type, bool checked);
   std::vector<std::string> element_lines();
+  bool samples() const;
+  std::vector<std::string> draw_lines();
+  Pixels stored_pixels(const Source& source) const;
+  void add_map(Pixels& pixels, size_t i, const Source& source);
+  std::vector<std::string> pixel_lines();
   std::vector<std::string> first_place() const;
   std::vector<std::string> last_place(const Source& source) const;
   std::string load(const Source& source) const;
@@ -62,6 +78,7 @@ class FeedText {
   std::string fault_line() const;
 
   const ir::FedInput& fed_;
+  std::string pixels_;  // the function that all maps make, where one of them samples
   const ir::FedColumn& spec_;
   FedPointers pointers_;
   std::vector<size_t> active_;  // maps that act in this entry, by their place in the list

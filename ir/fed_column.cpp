@@ -9,6 +9,7 @@
 
 #include "ir/cursor.h"
 #include "ir/keys/key_text.h"
+#include "ir/map_samples.h"
 
 namespace heddle::ir {
 namespace {
@@ -50,7 +51,8 @@ std::vector<double> read_numbers(const Key& key, std::string_view text, const st
   std::vector<double> numbers;
   for (const std::string_view one : parts(text, ' ')) {
     const double value = numbers.emplace_back(read_number(one, what));
-    const bool whole = key.type == KeyType::sides || key.type == KeyType::borders || key.type == KeyType::integer;
+    const bool whole = key.type == KeyType::sides || key.type == KeyType::text || key.type == KeyType::borders ||
+                       key.type == KeyType::integer;
     if (whole && value != std::floor(value))
       throw InferError(fmt::format("{}: expected whole numbers, got {}", what, one));
     if (const std::string fault = range_fault(key, value, std::string(one)); !fault.empty())
@@ -198,7 +200,10 @@ bool FedInput::mixes() const {
 }
 
 bool FedInput::moves() const {
-  return std::ranges::any_of(active(), [&](size_t i) { return static_cast<bool>(column.maps[i].def->place); });
+  return std::ranges::any_of(active(), [&](size_t i) {
+    const MapDef& def = *column.maps[i].def;
+    return def.place || find_sample(def) != nullptr;
+  });
 }
 
 Attrs attrs_of(const FedInput& fed) {

@@ -81,7 +81,11 @@ void read_key(const Key& key, const Json& json, const std::string& what, const S
     case KeyType::dtype: map.dtype = read_dtype(json, what); return;
     case KeyType::sides:
     case KeyType::borders: map.numbers[key.name] = read_sides(json, key, what, scope); return;
-    case KeyType::text: map.words[key.name] = as_text(json, what); return;
+    case KeyType::text:
+      map.words[key.name] = as_text(json, what);
+      if (!key.words.empty())  // a choice is known by its place
+        map.numbers[key.name] = {static_cast<double>(std::ranges::find(key.words, json.text) - key.words.begin())};
+      return;
     case KeyType::word:
       if (json.kind == Json::Kind::text) {
         map.words[key.name] = json.text;

@@ -3,6 +3,7 @@
 
 #include "ir/cursor.h"
 #include "ir/fed_column.h"
+#include "ir/map_samples.h"
 #include "ir/ops/shape.h"
 
 namespace heddle::ir {
@@ -35,6 +36,9 @@ PrimitivePlan plan(const Signature& s) {
   for (const size_t i : fed.active()) {
     const MapDef& def = *fed.column.maps[i].def;
     row += def.training ? kDraw : 0;
+    // What comes before it is made once for each element that it looks at.
+    if (const SampleDef* sample = find_sample(def))
+      element = kPlace + element * static_cast<double>(sample->taps(fed.column.maps[i]));
     element += def.place ? kPlace : def.evaluates ? kElementDraw : kMap;
   }
   const double of_thread = row + packets * (kPacket + static_cast<double>(threads.packet) * element);

@@ -13,8 +13,10 @@
 #include <array>
 #include <cstring>
 #include <functional>
+#include <span>
 #include <vector>
 
+#include "runtime/data/picture_bmp.h"
 #include "runtime/data/picture_turn.h"
 #include "runtime/files/file.h"
 
@@ -71,7 +73,7 @@ uint32_t luminance(uint32_t red, uint32_t green, uint32_t blue) {
 // Red, green, blue and opacity, as they are stored, drawn on black. libpng would do it, and make
 // grey, in linear light: other values than those of a JPEG of the same picture, and of the
 // libraries that networks are fed by elsewhere.
-void draw_on_black(const std::vector<std::byte>& rgba, int64_t channels, std::byte* to) {
+void draw_on_black(std::span<const std::byte> rgba, int64_t channels, std::byte* to) {
   for (size_t at = 0; at < rgba.size(); at += 4) {
     const auto shown = [&](size_t c) {
       return (std::to_integer<uint32_t>(rgba[at + c]) * std::to_integer<uint32_t>(rgba[at + 3]) + 127) / 255;
@@ -107,7 +109,28 @@ void decode_png(const Picture& p, png_image& image, std::byte* to) {
   if (!as_stored) draw_on_black(rgba, p.size.channels, to);
 }
 
-void read_png(const Picture& p, const std::vector<std::byte>& content, std::byte* to) {
+// Without what says how colours are shown, by which libpng would change values: gamma, white, profiles.
+std::vector<std::byte> without_colour_spaces(const std::vector<std::byte>& content) {
+  constexpr size_t kSignature = 8, kAround = 12;  // of a chunk: its length, its name, its sum
+  constexpr std::array<std::string_view, 5> kLeftOut = {"gAMA", "cHRM", "sRGB", "iCCP", "cICP"};
+  std::vector<std::byte> kept(content.begin(), content.begin() + kSignature);
+  size_t at = kSignature;
+  while (content.size() - at >= kAround) {
+    size_t length = 0;
+    for (size_t i = 0; i < 4; ++i) length = length << 8 | std::to_integer<size_t>(content[at + i]);
+    const std::string_view name(reinterpret_cast<const char*>(content.data()) + at + 4, 4);
+    if (name == "IDAT" || length > content.size() - at - kAround) break;
+    const auto chunk = content.begin() + static_cast<std::ptrdiff_t>(at);
+    if (std::ranges::count(kLeftOut, name) == 0)
+      kept.insert(kept.end(), chunk, chunk + static_cast<std::ptrdiff_t>(length + kAround));
+    at += length + kAround;
+  }
+  kept.insert(kept.end(), content.begin() + static_cast<std::ptrdiff_t>(at), content.end());
+  return kept;
+}
+
+void read_png(const Picture& p, const std::vector<std::byte>& file, std::byte* to) {
+  const std::vector<std::byte> content = without_colour_spaces(file);
   PngImage png;
   if (png_image_begin_read_from_memory(&png.image, content.data(), content.size()) == 0)
     p.fail(fmt::format("not a PNG picture that can be read ({})", png.image.message));
@@ -195,11 +218,55 @@ void read_jpeg(const Picture& p, const std::vector<std::byte>& content, std::byt
       p, stored, header.orientation, [&](std::byte* rows) { decode(rows); }, to);
 }
 
+void read_bmp_picture(const Picture& p, const std::vector<std::byte>& content, std::byte* to) {
+  const Bmp bmp = read_bmp(content);
+  if (!bmp.fault.empty())
+    p.fail(fmt::format("not a BMP picture that can be read ({})", bmp.fault),
+           "ImageMagick's mogrify -format png converts it");
+  const PictureSize stored{.height = bmp.height, .width = bmp.width, .channels = p.size.channels};
+  const auto decode = [&](std::byte* rows) {
+    std::vector<std::byte> rgba(static_cast<size_t>(bmp.width) * 4);
+    for (int64_t y = 0; y < bmp.height; ++y) {
+      if (!decode_bmp_row(bmp, content, y, rgba))
+        p.fail("the picture is damaged (a pixel is none of the palette's colours)");
+      draw_on_black(rgba, p.size.channels, rows + y * bmp.width * p.size.channels);
+    }
+  };
+  make_row(p, stored, 1, decode, to);
+}
+
 bool begins(const std::vector<std::byte>& content, std::string_view with) {
   return content.size() >= with.size() && std::memcmp(content.data(), with.data(), with.size()) == 0;
 }
 
+bool has(const std::vector<std::byte>& content, size_t at, std::string_view what) {
+  return content.size() >= at + what.size() && std::memcmp(content.data() + at, what.data(), what.size()) == 0;
+}
+
+// What is well known and not read; empty for all else.
+std::string_view other_format(const std::vector<std::byte>& content) {
+  if (begins(content, "GIF8")) return "GIF";
+  if (begins(content, "RIFF") && has(content, 8, "WEBP")) return "WebP";
+  if (begins(content, {"II*\0", 4}) || begins(content, {"MM\0*", 4})) return "TIFF";
+  if (has(content, 4, "ftypavif")) return "AVIF";
+  if (has(content, 4, "ftyphei") || has(content, 4, "ftypmif1")) return "HEIF";
+  if (begins(content, {"\0\0\0\x0cjP  ", 8}) || begins(content, "\xff\x4f\xff\x51")) return "JPEG 2000";
+  if (begins(content, "P5") || begins(content, "P6")) return "PNM";
+  return {};
+}
+
 }  // namespace
+
+const std::vector<std::string>& picture_endings() {
+  static const std::vector<std::string> endings = {".png", ".jpg", ".jpeg", ".bmp"};
+  return endings;
+}
+
+bool named_picture(const std::filesystem::path& path) {
+  std::string end = path.extension().string();
+  std::ranges::transform(end, end.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return std::ranges::count(picture_endings(), end) > 0;
+}
 
 void read_picture(const std::filesystem::path& file, const std::string& name, const Location& where, PictureSize size,
                   std::byte* to, Resizing resizing) {
@@ -210,7 +277,10 @@ void read_picture(const std::filesystem::path& file, const std::string& name, co
   in.read(content.data(), std::ssize(content));
   if (begins(content, "\x89PNG\r\n\x1a\n")) return read_png(picture, content, to);
   if (begins(content, "\xff\xd8\xff")) return read_jpeg(picture, content, to);
-  picture.fail("neither a PNG nor a JPEG picture");
+  if (begins(content, "BM")) return read_bmp_picture(picture, content, to);
+  const std::string_view other = other_format(content);
+  if (other.empty()) picture.fail("none of a PNG, a JPEG and a BMP picture");
+  picture.fail(fmt::format("a {} picture, which is not read", other), "ImageMagick's mogrify -format png converts it");
 }
 
 }  // namespace heddle::runtime::data

@@ -64,6 +64,7 @@ def write(folder, inputs):
     labels = [i % 3 for i in range(ROWS)]
     files = {
         "columns.npz": columns(inputs), "picture.npy": npy("u8", [ROWS, 12], pixels), "grid.npy": npy("u8", [ROWS, 4, 3], pixels),
+        "colours.npy": npy("u8", [ROWS, 2, 2, 3], pixels),
         "label.npy": npy("u8", [ROWS], labels),
         "picture.idx": idx([ROWS, 12], bytes(pixels)), "label.idx": idx([ROWS], bytes(labels)),
         "all.npz": npz({"picture": npy("u8", [ROWS, 12], pixels), "label": npy("u8", [ROWS], labels)}),

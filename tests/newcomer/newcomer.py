@@ -125,7 +125,7 @@ def data_model(kind, name, row):
     shape, dtype = row[0], row[1] if kind == "map" else "f32"
     used = {"op": name, **row[-1]}
     shapes = {"picture": (shape, dtype), "label": ([], "i32")}
-    file = "picture.npy" if len(shape) == 1 or name == "one_hot" else "grid.npy"
+    file = "picture.npy" if len(shape) == 1 or name == "one_hot" else "colours.npy" if len(shape) == 3 else "grid.npy"
     reader = used if kind == "reader" else {"op": "npy", "picture": file, "label": "label.npy"}
     model = plain_model(reader=reader, shapes=shapes)
     classes = 10 if name in ("cifar", "synthetic") else 3

@@ -6,12 +6,7 @@
 #include <cstring>
 #include <set>
 
-#include "codegen/lower.h"
-#include "ir/text/parse.h"
-#include "passes/pipeline.h"
-#include "runtime/feed.h"
-#include "runtime/host/host_device.h"
-#include "tests/support/host_run.h"
+#include "tests/support/fed_rows.h"
 #include "tests/support/philox.h"
 
 namespace heddle::runtime {
@@ -100,15 +95,7 @@ void apply(const DataMap& map, const std::array<uint32_t, 4>& w, Picture& p) {
 }
 
 codegen::Program program_of(const std::string& type, const FedColumn& spec, const std::string& entry) {
-  const std::string axes = std::count(type.begin(), type.end(), ',') == 3 ? "[0,1,2,3]" : "[0,1,2]";
-  const std::string text = "graph @" + entry + "(input %x: " + type +
-                           ") {\n  %loss: f32[] = reduce_sum(%x) {axes = " + axes + "}\n  return %loss, %x\n}\n";
-  const SourceFile source{"feed.hir", text};
-  ir::Module m = ir::parse(source);
-  passes::Options options = testing::host_options();
-  options.columns = {spec};
-  passes::run_pipeline(m, options);
-  return codegen::lower(m, "fed", ir::host());
+  return testing::fed_program(type, spec, entry);
 }
 
 data::Table pictures(int channels) {
@@ -120,21 +107,7 @@ data::Table pictures(int channels) {
 // The batches of one epoch, one after another.
 std::vector<float> run(const codegen::Program& program, const std::string& entry, const data::Table& table,
                        const std::vector<uint32_t>& order, Draws draws, int64_t resident) {
-  HostDevice device({.threads = 2, .kernel_cache = {}});
-  Executable executable(program, device);
-  Feed feed(executable, {.resident_bytes = resident});
-  const codegen::Entry& e = *program.find_entry(ir::entry_kind(entry));
-  feed.begin(table, order, draws);
-  std::vector<float> all;
-  for (int step = 0; step < kRows / kBatch; ++step) {
-    feed.provide(kBatch);
-    executable.wait(executable.submit(e, 1));
-    std::vector<float> x(static_cast<size_t>(e.outputs.at(1).bytes) / 4);
-    executable.read(e.outputs.at(1), x.data());
-    all.insert(all.end(), x.begin(), x.end());
-  }
-  feed.take(kRows / kBatch);
-  return all;
+  return testing::fed_rows(program, entry, table, order, draws, {.batch = kBatch, .resident = resident});
 }
 
 std::vector<float> expected(const Maps& maps, int channels, bool first, const data::Table& table,

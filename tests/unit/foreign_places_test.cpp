@@ -57,6 +57,7 @@ const std::vector<std::pair<std::string, std::string>> kInputs = {
     {"x", R"({"shape": ["N", 6]})"},
     {"t", R"({"shape": ["N", 6]})"},
     {"image", R"({"shape": ["N", 8, 8, 4]})"},
+    {"colours", R"({"shape": ["N", 8, 8, 3]})"},
     {"sequence", R"({"shape": ["N", 8, 4]})"},
     {"volume", R"({"shape": ["N", 4, 4, 4, 2]})"},
     {"ids", R"({"shape": ["N", 3], "dtype": "i32"})"},
@@ -118,11 +119,14 @@ void put(Parts& p, const std::string& place, const std::string& text) {
   if (place == "reader") p.data = R"("data": {"train": )" + text + "}";
   if (place != "map") return;
   static const std::regex of_pictures(
-      "flip|crop|cutout|resize|erasing|mix|pad|rotation|affine|perspective|jitter|blur|augment");
-  const bool picture = std::regex_search(text, of_pictures);
-  if (picture) p.reads = R"("image")";
+      "flip|crop|cutout|resize|eras|mix|pad|rotat|affine|perspective|jitter|blur|augment");
+  const std::string picture = text.find("gray") != std::string::npos ? "colours"
+                              : std::regex_search(text, of_pictures) ? "image"
+                                                                     : "";
+  if (!picture.empty()) p.reads = "\"" + picture + "\"";
   p.data = fmt::format(R"("data": {{"train": {{"op": "npz", "file": "a.npz", "x": "x"{}}}, "map": {{"{}": [{}]}}}})",
-                       picture ? R"(, "image": "image")" : "", picture ? "image" : "x", text);
+                       picture.empty() ? "" : fmt::format(R"(, "{0}": "{0}")", picture),
+                       picture.empty() ? "x" : picture, text);
 }
 
 // Texts with their places, as one model.

@@ -64,7 +64,8 @@ class RowMaps {
     const int first = from + 1;
     for (auto i = static_cast<size_t>(first); i < input_.maps.size(); ++i) {
       const ir::DataMap& map = input_.maps[i];
-      if (map.def->evaluate) x = map.def->evaluate(map, channel, x, round_);
+      if (map.def->evaluate)
+        x = map.def->evaluate(map, moves_ && row.dims.size() == 2 ? column(element, i) : channel, x, round_);
     }
     return x;
   }
@@ -72,6 +73,14 @@ class RowMaps {
   int64_t stored_elements() const { return stored_elements_; }
 
  private:
+  // Of a picture of two axes: in which column an element stands behind map i, whose numbers may be those of columns.
+  size_t column(int64_t element, size_t i) const {
+    int64_t y = element / input_.row.width(), x = element % input_.row.width();
+    for (size_t j = input_.maps.size(); j-- > i + 1;)
+      if (input_.maps[j].def->find) input_.maps[j].def->find(input_.maps[j], rows_[j], y, x);
+    return static_cast<size_t>(x);
+  }
+
   const PredictInput& input_;
   std::vector<ir::MapRow> rows_;
   double (*round_)(double);

@@ -19,21 +19,16 @@ using runtime::data::ElementType;
 using runtime::data::PictureSize;
 using runtime::data::Resizing;
 
-bool is_picture(const fs::path& path) {
-  std::string end = path.extension().string();
-  std::ranges::transform(end, end.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return end == ".png" || end == ".jpg" || end == ".jpeg";
-}
-
 void add_folder(const std::string& folder, std::vector<std::string>& files) {
   std::vector<std::string> found;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    if (is_picture(it->path()) && it->path().filename().string()[0] != '.') found.push_back(it->path().string());
+    if (runtime::data::named_picture(it->path()) && it->path().filename().string()[0] != '.')
+      found.push_back(it->path().string());
   if (error) throw UserError(ExitCode::failed, fmt::format("{}: {}", folder, error.message()));
   if (found.empty())
     throw UserError(ExitCode::failed, fmt::format("{}: no pictures in the folder", folder),
-                    "files end in .png, .jpg or .jpeg; folders in it are not looked into");
+                    "files end in .png, .jpg, .jpeg or .bmp; folders in it are not looked into");
   std::ranges::sort(found);
   files.insert(files.end(), found.begin(), found.end());
 }

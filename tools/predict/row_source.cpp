@@ -13,6 +13,7 @@
 #include "runtime/data/idx.h"
 #include "runtime/data/input_file.h"
 #include "runtime/data/npy.h"
+#include "runtime/data/picture.h"
 #include "tools/predict/text_inputs.h"
 
 namespace heddle::tools {
@@ -38,7 +39,7 @@ std::string format_of(const std::string& path) {
   const bool packed = runtime::data::named_gzip(name);
   const std::string_view unpacked = std::string_view(name).substr(0, name.size() - (packed ? 3 : 0));
   const auto ends = [&](std::string_view end) { return unpacked.ends_with(end); };
-  const bool npy = ends(".npy"), image = ends(".png") || ends(".jpg") || ends(".jpeg");
+  const bool npy = ends(".npy"), image = runtime::data::named_picture(unpacked);
   if (npy && !packed) return "npy";
   if (ends(".csv")) return "csv";
   if (ends(".txt")) return "txt";
@@ -51,7 +52,7 @@ std::string format_of(const std::string& path) {
                     "unpack it (gunzip); csv, jsonl and idx are read as .gz, too");
   throw UserError(
       ExitCode::usage, fmt::format("--in {}: its name does not say what it holds", path),
-      "npy, csv, idx, png, jpg, wav, jsonl, txt or a folder of pictures or sounds; else say it with --in-format");
+      "npy, csv, idx, png, jpg, bmp, wav, jsonl, txt or a folder of pictures or sounds; else say it with --in-format");
 }
 
 // "image=FILE" where image is an input; else all of it is a path.

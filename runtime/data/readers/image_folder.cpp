@@ -18,10 +18,10 @@ namespace fs = std::filesystem;
 
 const FileKind kPictures = {
     .many = "pictures",
-    .endings = {".png", ".jpg", ".jpeg"},
-    .endings_text = "files end in .png, .jpg or .jpeg",
-    .others = {".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm", ".heic", ".avif"},
-    .wanted = "pictures are PNG or JPEG",
+    .endings = picture_endings(),
+    .endings_text = "files end in .png, .jpg, .jpeg or .bmp",
+    .others = {".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm", ".heic", ".avif"},
+    .wanted = "pictures are PNG, JPEG or BMP",
     .converted = "ImageMagick's mogrify -format png converts it",
 };
 

@@ -1,0 +1,82 @@
+#include "ir/map_samples.h"
+
+#include <fmt/format.h>
+
+#include "ir/check.h"
+
+namespace heddle::ir {
+namespace {
+
+// Filled at start-up and frozen after.
+std::map<std::string, SampleDef, std::less<>>& registry() {
+  static std::map<std::string, SampleDef, std::less<>> samples;
+  return samples;
+}
+
+}  // namespace
+
+RegisterSample::RegisterSample(std::string map, SampleDef def) {
+  HEDDLE_CHECK(registry().emplace(map, std::move(def)).second, "the samples of " + map + " are registered twice");
+}
+
+const SampleDef* find_sample(const MapDef& map) {
+  const auto it = registry().find(map.name);
+  return it == registry().end() ? nullptr : &it->second;
+}
+
+std::string SampleText::sides() const { return fmt::format("{}, {}", row.height(), row.width()); }
+
+std::vector<Key> window_keys(std::string_view scale_doc, std::string_view ratio_doc) {
+  return {{.name = "scale",
+           .type = KeyType::real,
+           .count = Count::list,
+           .doc = std::string(scale_doc),
+           .range = {.low = 0, .high = 1, .above = true}},
+          {.name = "ratio",
+           .type = KeyType::real,
+           .count = Count::list,
+           .doc = std::string(ratio_doc),
+           .range = between(1e-3, 1e3)}};
+}
+
+std::pair<double, double> bounds_of(const DataMap& map, std::string_view key, std::pair<double, double> absent) {
+  return map.has(key) ? std::pair(map.all(key).at(0), map.all(key).at(1)) : absent;
+}
+
+void require_bounds(const DataMap& map, std::string_view key) {
+  if (!map.has(key)) return;
+  const std::vector<double>& given = map.all(key);
+  if (given.size() == 2 && given[0] <= given[1]) return;
+  const auto place = map.places.find(key);
+  throw UserError(place == map.places.end() ? map.where : place->second,
+                  fmt::format("{}: '{}' expects two numbers, the smallest and the largest", map.def->name, key),
+                  fmt::format("\"{0}\": [{1}, {1}] is always the same", key, given[0]));
+}
+
+Key filter_key() {
+  return {.name = "filter",
+          .type = KeyType::text,
+          .doc = "how pixels are found, bilinear where it is not said",
+          .words = {"bilinear", "nearest"}};
+}
+
+bool is_nearest(const DataMap& map) { return map.has("filter") && map.integer("filter") == 1; }
+
+std::string filter_fault(const DataMap& map, const MapRow& row) {
+  if (row.dtype == DType::f32 || row.dtype == DType::f64 || is_nearest(map)) return {};
+  return fmt::format("of an input of {} needs \"filter\": \"nearest\"", to_string(row.dtype));
+}
+
+std::string as_float(double value) { return fmt::format("{:#}f", static_cast<float>(value)); }
+
+std::vector<Key> turn_keys() {
+  return {filter_key(),
+          {.name = "fill", .type = KeyType::real, .doc = "the value outside of the picture", .fallback = 0.0}};
+}
+
+std::string turned_pixel(const SampleText& t) {
+  return fmt::format("hd::turned<{}>({}, turn_{}, {}, {}, {}, py, px, c)", t.type, t.before, t.name, t.sides(),
+                     is_nearest(t.map), t.literal(t.map.number("fill")));
+}
+
+}  // namespace heddle::ir
