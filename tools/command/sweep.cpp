@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "ir/diagnostic.h"
 #include "runtime/files/write_file.h"

@@ -46,6 +46,7 @@ class SweepRun {
     const std::vector<int64_t> left = progress_.left();
     const size_t rung = progress_.rung_number();
     std::vector<Trial> trials;
+    trials.reserve(left.size());
     for (const int64_t t : left) trials.push_back(trial(t));
     TrialsOptions options = options_.trials;
     options.folder = folder_.path();

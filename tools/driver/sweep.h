@@ -19,7 +19,7 @@
 namespace heddle::driver {
 
 struct SweepOptions {
-  TrialsOptions trials;  // `folder` and `ended` are the sweep's own
+  TrialsOptions trials;                                                  // `folder` and `ended` are the sweep's own
   std::function<void(const SweepRow& row, const Rung& rung)> told = {};  // rows of the folder first
 };
 struct SweepEnd {

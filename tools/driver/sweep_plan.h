@@ -24,11 +24,11 @@ struct SweepRequest {
 
 struct SweepPlan {
   std::vector<Variable> variables;
-  std::string strategy = {};            // "grid", "random" or "halving"
-  std::vector<Setting> settings = {};   // by trial
-  std::vector<Rung> rungs = {};         // one of no epochs where each trial trains as long as its model says
-  runtime::BestRule rule = {};          // of the best epoch, and of the best trial
-  bool validates = false;               // whether it goes by rows of a validation
+  std::string strategy = {};           // "grid", "random" or "halving"
+  std::vector<Setting> settings = {};  // by trial
+  std::vector<Rung> rungs = {};        // one of no epochs where each trial trains as long as its model says
+  runtime::BestRule rule = {};         // of the best epoch, and of the best trial
+  bool validates = false;              // whether it goes by rows of a validation
   bool halves() const { return strategy == "halving"; }
 };
 
