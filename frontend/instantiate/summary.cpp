@@ -6,6 +6,7 @@
 
 #include "frontend/build_graph.h"
 #include "frontend/instantiate/instantiate.h"
+#include "frontend/training/parameter_patterns.h"
 #include "ir/builder.h"
 #include "ir/kernel/cost.h"
 #include "ir/scan.h"
@@ -91,6 +92,19 @@ void add_parameters(const Model& model, const Instance& e, ModelSummary& out) {
   }
 }
 
+void add_phases(const Train& train, ModelSummary& out) {
+  size_t loss = 0;
+  for (const TrainPhase& phase : train.phases) {
+    SummaryPhase& made = out.phases.emplace_back();
+    made.name = phase.name, made.optimizer = phase.optimizer->op, made.every = phase.every;
+    for (const size_t end = loss + phase.losses; loss < end; ++loss) made.losses.push_back(train.losses[loss].op);
+    for (const Named& glob : phase.parameters) made.match.push_back(glob.text);
+    for (size_t i = 0; i < out.parameters.size(); ++i)
+      if (out.parameters[i].trained && matches(phase.parameters, out.parameters[i].path))
+        made.parameters.push_back(static_cast<int64_t>(i));
+  }
+}
+
 }  // namespace
 
 ModelSummary summarize(ModelInstances& instances) {
@@ -118,6 +132,7 @@ ModelSummary summarize(ModelInstances& instances) {
     out.nodes.push_back(std::move(node));
   }
   add_parameters(model, e, out);
+  add_phases(model.train, out);
   ir::Graph counted = e.graph;  // what composites decompose into is added to it
   for (size_t i = 0; i < e.nodes.size(); ++i)
     if (!e.nodes[i].block) out.nodes[i].flops = flops_of(counted, e.nodes[i].begin, e.nodes[i].end, e.bodies);

@@ -29,11 +29,21 @@ struct SummaryNode {
   double flops = 0;                 // likewise
 };
 
+// A player of a training by phases.
+struct SummaryPhase {
+  std::string name, optimizer;      // "critic", "adam"
+  std::vector<std::string> losses;  // "mse": their operators
+  std::vector<std::string> match;   // "critic.*": as the model names its parameters
+  std::vector<int64_t> parameters;  // that it renews, as indices
+  int64_t every = 1;                // steps
+};
+
 struct ModelSummary {
   std::string batch_name;
   int64_t batch = 0;
   std::vector<SummaryNode> nodes;
   std::vector<SummaryParameter> parameters;
+  std::vector<SummaryPhase> phases = {};
 };
 
 // With the batch of train.batch, or 1. Throws UserError with every fault found.

@@ -97,11 +97,12 @@ class Target {
     const std::vector<std::string> names = i == 0                        ? ir::key_names(model_keys())
                                            : at.kind == Json::Kind::list ? names_of(at)
                                                                          : keys_of(at);
-    if (std::string near = did_you_mean(steps[i], names); !near.empty()) return near;
+    const bool is_key = std::ranges::count(names, steps[i]) > 0;  // of a model, which this one lacks
+    if (std::string near = is_key ? "" : did_you_mean(steps[i], names); !near.empty()) return near;
     if (at.kind == Json::Kind::list)
       return at.items.empty() ? "the list is empty"
                               : fmt::format("its entries are 0 to {}, or their names", at.items.size() - 1);
-    if (i == 0 && std::ranges::count(names, steps[i]) == 0) return {};
+    if (i == 0 && !is_key) return {};
     return fmt::format("what is not there is given as a whole: '{}={{...}}'",
                        fmt::join(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(i) + 1, "."));
   }

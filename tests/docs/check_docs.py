@@ -9,7 +9,8 @@
 
 `heddle` and `tools/heddle` are the binary under test ($HEDDLE, which is called so). A command goes on to the end of its quotes, and of
 the text that it is given with <<. Programs in Python run where there is PyTorch. A command that names DIR needs MNIST ($HEDDLE_DATA/mnist), and runs
-with --slow only. Commands that are tests or set-ups themselves are listed below with the reason why they do not run here.
+with --slow only. Commands that are tests or set-ups themselves are listed below with the reason why they do not run here;
+so is a block behind a line `<!-- not run: WHY -->`.
 """
 import json
 import math
@@ -105,6 +106,15 @@ def whole_command(lines, first):
     return words.strip(), i
 
 
+NOT_RUN_HERE = re.compile(r"<!-- not run:(.*)-->$")
+
+
+def end_of_block(lines, begin):
+    """The line behind the indented block that begins in or behind this line."""
+    first = next((j for j in range(begin, len(lines)) if lines[j].strip()), len(lines))
+    return next((j for j in range(first, len(lines)) if lines[j].strip() and not lines[j].startswith("    ")), len(lines))
+
+
 def commands(text):
     """(line number, command, expected lines or None) of the indented blocks, and of whole programs in Python."""
     lines = text.splitlines()
@@ -112,6 +122,12 @@ def commands(text):
     while i < len(lines):
         line, begin = lines[i], i
         i += 1
+        if marked := NOT_RUN_HERE.match(line):
+            behind = end_of_block(lines, i)
+            if not marked[1].strip() or behind == i or not any(x.startswith("    ") for x in lines[i:behind]):
+                sys.exit(f"line {i}: expected <!-- not run: WHY --> in front of an indented block")
+            i = behind
+            continue
         words = line.strip()
         if words == "```python" and lines[i].startswith("import "):
             i = lines.index("```", i)

@@ -68,7 +68,7 @@ std::set<std::string> all_our_names() {
   std::set<std::string> names = {
       "inputs",    "nodes",   "data",      "train",     "batch",         "epochs", "steps",      "loss",       "seed",
       "optimizer", "average", "precision", "clip_norm", "gradient_norm", "groups", "early_stop", "checkpoint", "NHWC",
-      "NCHW",      "valid",   "same",      "op",        "draw",          "by",     "group"};
+      "NCHW",      "valid",   "same",      "op",        "draw",          "by",     "group",      "every"};
   const auto add = [&](const std::vector<std::string>& more) { names.insert(more.begin(), more.end()); };
   const auto add_settings = [&](const std::vector<Key>& settings) {
     for (const Key& setting : settings) {

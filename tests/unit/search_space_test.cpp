@@ -22,6 +22,10 @@ TEST(SearchSpace, ListsAndRangesAreRead) {
   EXPECT_EQ(lr.low, 1e-4);
   EXPECT_EQ(lr.high, 1e-1);
   EXPECT_EQ(parse_variable("let.n=int:-2..3").first, -2);
+  // Spaces around a value are none of it, those within are.
+  EXPECT_EQ(parse_variable(R"(a= 1, b c ," d ,")").values, (std::vector<std::string>{"1", "b c", "\" d ,\""}));
+  EXPECT_EQ(parse_variable("a=b=c,d'e").values, (std::vector<std::string>{"b=c", "d'e"}));
+  EXPECT_EQ(parse_variable("a=1,true,\"1\"").values.size(), 3U);
 }
 
 TEST(SearchSpace, FaultsAreNamed) {
@@ -43,6 +47,18 @@ TEST(SearchSpace, FaultsAreNamed) {
   EXPECT_NE(error("a=1,,2").find("between two commas"), std::string::npos);
   EXPECT_NE(error("a=").find("no value"), std::string::npos);
   EXPECT_NE(error("a=1,1").find("twice"), std::string::npos);
+  EXPECT_NE(error("a=0.1,1e-1").find("0.1 and 1e-1 are one value"), std::string::npos);
+  EXPECT_NE(error("a=1,1.0").find("one value"), std::string::npos);
+  EXPECT_NE(error(R"(a=sgd,"sgd")").find("one value"), std::string::npos);
+  EXPECT_NE(error(R"(a={"x": [1,  2]}, {"x":[1,2]})").find("one value"), std::string::npos);
+  EXPECT_NE(error(R"(a=b,"c)").find("a quote is not closed"), std::string::npos);
+  EXPECT_NE(error(R"(a={"op": "sgd")").find("a bracket is not closed"), std::string::npos);
+  EXPECT_NE(error("a=1],2").find("']' closes nothing"), std::string::npos);
+  for (const char* range :
+       {"-1..1", "0..1", "1..1", "1..0.1", "inf..1", "1e-3..inf", "nan..1", "1e-400..1", "..1", "1.."})
+    EXPECT_NE(error(std::string("a=log:") + range), "none") << range;
+  EXPECT_NE(error("a=linear:-1e308..1e308").find("too wide"), std::string::npos);
+  EXPECT_NE(error("a=int:-9223372036854775808..9223372036854775807").find("2^53"), std::string::npos);
 }
 
 TEST(SearchSpace, AGridChangesTheLastFastest) {
@@ -83,6 +99,8 @@ TEST(SearchSpace, HalvingKeepsAThirdForThreeTimesAsLong) {
   EXPECT_EQ(rungs(30, 9), (Rungs{{30, 1}, {3, 3}, {1, 9}}));  // of two rungs of one epoch the first stays
   EXPECT_EQ(rungs(2, 5), (Rungs{{2, 5}}));
   EXPECT_EQ(rungs(9, 1), (Rungs{{9, 1}}));
+  EXPECT_EQ(rungs(7, 20), (Rungs{{7, 6}, {2, 20}}));
+  EXPECT_EQ(rungs(1, 4), (Rungs{{1, 4}}));
 }
 
 }  // namespace

@@ -147,6 +147,27 @@ ParameterCounts counts_of(const SummaryFacts& f) {
   return n;
 }
 
+std::vector<std::string> paths_of(const SummaryFacts& f, const std::vector<int64_t>& parameters) {
+  std::vector<std::string> paths;
+  paths.reserve(parameters.size());
+  for (const int64_t i : parameters) paths.push_back(f.model.parameters[static_cast<size_t>(i)].path);
+  return paths;
+}
+
+int64_t elements_of(const SummaryFacts& f, const frontend::SummaryPhase& phase) {
+  int64_t sum = 0;
+  for (const int64_t i : phase.parameters) sum += f.model.parameters[static_cast<size_t>(i)].elements;
+  return sum;
+}
+
+// "phase actor, every 2 steps: loss mse; optimizer adam; 12 parameters: actor.*"
+std::string phase_line(const SummaryFacts& f, const frontend::SummaryPhase& phase) {
+  return fmt::format("phase {}{}: loss {}; optimizer {}; {} parameters: {}", phase.name,
+                     phase.every > 1 ? fmt::format(", every {} steps", phase.every) : "",
+                     fmt::join(phase.losses, " + "), phase.optimizer, grouped(elements_of(f, phase)),
+                     fmt::join(phase.match, ", "));
+}
+
 double forward_flops(const SummaryFacts& f) {
   double sum = 0;
   for (const SummaryNode& n : f.model.nodes) sum += n.flops;
@@ -162,6 +183,7 @@ std::vector<std::string> total_lines(const SummaryFacts& f) {
     if (!p.readers.empty())
       lines.push_back(
           fmt::format("shared: {} is read by {}, too, and counted once", p.path, fmt::join(p.readers, ", ")));
+  for (const frontend::SummaryPhase& phase : f.model.phases) lines.push_back(phase_line(f, phase));
   lines.push_back(
       fmt::format("flops of a batch: {} forward{}", short_number(forward_flops(f), ""),
                   f.step_flops > 0 ? fmt::format(", {} for a step of training", short_number(f.step_flops, "")) : ""));
@@ -191,12 +213,9 @@ std::string quoted_list(const std::vector<std::string>& words) {
 
 std::string node_json(const SummaryFacts& f, size_t i) {
   const SummaryNode& n = f.model.nodes[i];
-  std::vector<std::string> own;
-  own.reserve(n.parameters.size());
-  for (const int64_t p : n.parameters) own.push_back(f.model.parameters[static_cast<size_t>(p)].path);
   JsonObject out;
   out.text("path", n.path).text("op", n.op).flag("block", n.block).integer("depth", n.depth);
-  out.raw("outputs", quoted_list(n.shapes)).raw("parameters", quoted_list(own));
+  out.raw("outputs", quoted_list(n.shapes)).raw("parameters", quoted_list(paths_of(f, n.parameters)));
   out.integer("parameter_count", parameters_of(f, n)).integer("state_bytes", f.state_bytes[i]);
   return out.integer("result_bytes", n.result_bytes).number("flops", n.flops).str();
 }
@@ -205,6 +224,13 @@ std::string parameter_json(const frontend::SummaryParameter& p) {
   JsonObject out;
   out.text("path", p.path).text("shape", p.shape).integer("count", p.elements).integer("bytes", p.bytes);
   return out.flag("trained", p.trained).flag("buffer", p.buffer).raw("shared_with", quoted_list(p.readers)).str();
+}
+
+std::string phase_json(const SummaryFacts& f, const frontend::SummaryPhase& phase) {
+  JsonObject out;
+  out.text("name", phase.name).raw("losses", quoted_list(phase.losses)).text("optimizer", phase.optimizer);
+  out.integer("every", phase.every).raw("parameters", quoted_list(paths_of(f, phase.parameters)));
+  return out.integer("parameter_count", elements_of(f, phase)).str();
 }
 
 }  // namespace
@@ -223,17 +249,19 @@ std::string summary_text(const SummaryFacts& f, int columns) {
 }
 
 std::string summary_json(const SummaryFacts& f) {
-  std::vector<std::string> nodes, parameters;
+  std::vector<std::string> nodes, parameters, phases;
   nodes.reserve(f.model.nodes.size());
   parameters.reserve(f.model.parameters.size());
   for (size_t i = 0; i < f.model.nodes.size(); ++i) nodes.push_back(node_json(f, i));
   for (const frontend::SummaryParameter& p : f.model.parameters) parameters.push_back(parameter_json(p));
+  for (const frontend::SummaryPhase& phase : f.model.phases) phases.push_back(phase_json(f, phase));
   const ParameterCounts n = counts_of(f);
   JsonObject memory, out;
   memory.integer("total", f.memory.parts_bytes()).raw("parts", bytes_json(f.memory.parts));
   memory.raw("constants", bytes_json(f.memory.constants));
   out.text("model", f.name).text("target", f.target).integer("batch", f.model.batch);
   out.raw("layers", runtime::json_list(nodes)).raw("parameters", runtime::json_list(parameters));
+  out.raw("phases", runtime::json_list(phases));
   out.integer("trained", n.trained).integer("frozen", n.frozen).integer("buffers", n.buffers);
   out.number("forward_flops", forward_flops(f)).number("step_flops", f.step_flops).raw("memory", memory.str());
   return out.str() + "\n";

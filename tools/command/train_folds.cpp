@@ -36,8 +36,9 @@ void check_arguments(const RunArguments& a) {
 }
 
 struct Mark {
-  std::string text;  // JSON
-  std::string name;  // of the model
+  std::string text;        // JSON
+  std::string name;        // of the model
+  std::string path, file;  // where it was read, and what was there
 };
 
 Mark mark_of(const RunArguments& a) {
@@ -49,7 +50,7 @@ Mark mark_of(const RunArguments& a) {
   mark.text("format", "heddle-folds/1").text("heddle", HEDDLE_VERSION).integer("folds", a.folds);
   mark.text("data", std::filesystem::absolute(read_in.folder(a.data), ec).lexically_normal().string());
   mark.text("weights", a.weights).text("model", model);
-  return {mark.str() + "\n", read_in.model.name};
+  return {mark.str() + "\n", read_in.model.name, read_in.path, read_in.model.file->text};
 }
 
 // "validation: loss 0.123, accuracy 0.9"
@@ -115,10 +116,11 @@ int train_folds(const RunArguments& a) {
   options.folder = folder.path();
   options.overwrite = a.saving.overwrite;
   options.interrupted = InterruptGuard::signal;
+  options.unchanged = [&] { require_same_file(mark.path, mark.file); };
   options.ended = [&](size_t i, const driver::TrialEnd& end) {
     if (!end.error.empty())
       throw UserError(ExitCode::failed, fmt::format("{}: {}", folder.at(trials[i].name), end.error),
-                      "what the other folds have is kept: --resume continues");
+                      "once that is mended, --resume continues: folds that have ended are kept");
     const std::string row = row_of(first + static_cast<int64_t>(i), parse(end.result, sources));
     folder.add(row);
     report(parse(row, sources));

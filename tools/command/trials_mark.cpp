@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ir/diagnostic.h"
+#include "tools/command/read_file.h"
 #include "tools/command/resolved_model.h"
 #include "tools/driver/json_values.h"
 
@@ -41,6 +42,17 @@ void require_same_mark(const std::string& path, const std::string& before, const
     if (error.diagnostics().front().message.starts_with(path)) throw;
     refuse("what says which trials these are is damaged");
   }
+}
+
+void require_same_file(const std::string& path, const std::string& text) {
+  std::string now;
+  try {
+    now = read_file(path).text;
+  } catch (const UserError&) {
+  }
+  if (now != text)
+    throw UserError(ExitCode::failed, fmt::format("{}: the model was changed while its trials ran", path),
+                    "with the old file --resume continues; --overwrite starts anew with this one");
 }
 
 }  // namespace heddle::tools

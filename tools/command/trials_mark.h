@@ -17,4 +17,7 @@ std::string text_at(const frontend::Json& json, const char* key);
 void require_same_mark(const std::string& path, const std::string& before, const std::string& now,
                        const std::vector<const char*>& keys);
 
+// The process of each trial reads the model's file itself: throws UserError where it has changed since it was read here.
+void require_same_file(const std::string& path, const std::string& text);
+
 }  // namespace heddle::tools

@@ -6,8 +6,11 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
 
 #include "ir/diagnostic.h"
+#include "runtime/json_text.h"
+#include "tools/driver/json_values.h"
 
 namespace heddle::driver {
 namespace {
@@ -15,12 +18,20 @@ namespace {
 constexpr const char* kExample =
     "for example --vary train.optimizer.lr=log:1e-4..1e-1, --vary let.width=32,64,128; linear:a..b and int:a..b, too";
 
+constexpr const char* kQuotes =
+    R"(a value with such a sign in it is written as a JSON string: "size [cm]", "an \"a\"")";
+
 [[noreturn]] void misused(const std::string& text, const std::string& what, const std::string& help = kExample) {
   throw UserError(ExitCode::usage, fmt::format("--vary '{}': {}", text, what), help);
 }
 
-// Commas within brackets, braces and strings separate nothing here.
-std::vector<std::string> split_list(const std::string& text) {
+std::string trimmed(const std::string& text) {
+  const size_t begin = text.find_first_not_of(' ');
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
+}
+
+// Commas within brackets, braces and strings separate nothing here; spaces around a value are none of it.
+std::vector<std::string> split_list(const std::string& text, const std::string& whole) {
   std::vector<std::string> items(1);
   int depth = 0;
   bool quoted = false;
@@ -33,14 +44,30 @@ std::vector<std::string> split_list(const std::string& text) {
     }
     if (c == '"') quoted = !quoted;
     if (!quoted && (c == '[' || c == '{')) ++depth;
-    if (!quoted && (c == ']' || c == '}')) --depth;
+    if (!quoted && (c == ']' || c == '}') && --depth < 0)
+      misused(whole, fmt::format("'{}' closes nothing", c), kQuotes);
     if (c == ',' && !quoted && depth == 0) {
       items.emplace_back();
     } else {
       items.back() += c;
     }
   }
+  if (quoted) misused(whole, "a quote is not closed", kQuotes);
+  if (depth > 0) misused(whole, "a bracket is not closed", kQuotes);
+  std::ranges::transform(items, items.begin(), trimmed);
   return items;
+}
+
+void require_different(const Variable& v) {
+  std::map<std::string, std::string> seen;  // by what they are
+  for (const std::string& value : v.values) {
+    const auto [at, is_new] = seen.emplace(value_json(value), value);
+    if (is_new) continue;
+    misused(v.text,
+            at->second == value ? fmt::format("{} stands there twice", value)
+                                : fmt::format("{} and {} are one value", at->second, value),
+            "leave one of them out");
+  }
 }
 
 template <class Number>
@@ -120,6 +147,15 @@ std::vector<std::string> all_values(const Variable& v) {
 
 }  // namespace
 
+std::string value_json(const std::string& text) {
+  const SourceFile source{"value", text};
+  try {
+    return json_text(frontend::parse_json(source));
+  } catch (const UserError&) {
+    return runtime::json_quoted(text);
+  }
+}
+
 Variable parse_variable(const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) misused(text, "expected path=values");
@@ -137,13 +173,11 @@ Variable parse_variable(const std::string& text) {
     const std::string near = is_word ? did_you_mean(word, {"log", "linear", "int"}) : "";
     misused(text, "a range begins with log:, linear: or int:", near.empty() ? kExample : near);
   }
-  v.values = split_list(given);
+  v.values = split_list(given, text);
   for (const std::string& value : v.values)
-    if (value.empty()) misused(text, given.empty() ? "there is no value" : "a value between two commas is empty");
-  for (size_t i = 0; i < v.values.size(); ++i)
-    if (std::find(v.values.begin(), v.values.begin() + static_cast<std::ptrdiff_t>(i), v.values[i]) !=
-        v.values.begin() + static_cast<std::ptrdiff_t>(i))
-      misused(text, fmt::format("{} stands there twice", v.values[i]), "leave one of them out");
+    if (value.empty())
+      misused(text, v.values.size() == 1 ? "there is no value" : "a value between two commas is empty");
+  require_different(v);
   return v;
 }
 

@@ -25,6 +25,9 @@ struct Variable {
 // Throws UserError (wrong usage) that says what was expected.
 Variable parse_variable(const std::string& text);
 
+// A value as JSON: as it is where it is JSON, else as a string. Two texts of one value have one.
+std::string value_json(const std::string& text);
+
 // A value for each variable.
 using Setting = std::vector<std::string>;
 

@@ -90,7 +90,7 @@ class Trials {
     std::vector<std::string> words = options_.command;
     words.insert(words.end(), trials_[i].words.begin(), trials_[i].words.end());
     words.insert(words.end(), {"--run", folder.string(), how, "--json", "--quiet"});
-    if (options_.begins) options_.begins(trials_[i]);
+    if (options_.unchanged) options_.unchanged();
     running_.push_back({i, attempt, anew, std::make_unique<runtime::Child>(words)});
   }
 
@@ -105,6 +105,7 @@ class Trials {
   }
 
   void take(const Running& last) {
+    if (options_.unchanged && signal_ == 0) options_.unchanged();
     const int status = last.child->status();
     if (status == 0 && !last.child->output().empty()) {
       ends_[last.trial] = {.result = last.child->output(), .error = {}};

@@ -25,9 +25,10 @@ struct TrialsOptions {
   std::vector<std::string> command;  // the program, and the words that all trials have
   std::string folder;                // of their folders
   int jobs = 1;
-  bool overwrite = false;                                             // what lies in their folders is not gone on with
-  std::function<int()> interrupted;                                   // 0, or a signal that ends them
-  std::function<void(const Trial&)> begins = {};                      // a process of it starts
+  bool overwrite = false;            // what lies in their folders is not gone on with
+  std::function<int()> interrupted;  // 0, or a signal that ends them
+  // Called before a trial starts, and before what it has ended with counts: throws where trials are no more of one kind.
+  std::function<void()> unchanged = {};
   std::function<void(size_t trial, const TrialEnd& end)> ended = {};  // in the order of the trials
 };
 
