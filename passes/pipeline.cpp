@@ -16,6 +16,7 @@
 #include "passes/memory/buffer_assignment.h"
 #include "passes/memory/instruction_scheduling.h"
 #include "passes/memory/room.h"
+#include "passes/mixed_precision.h"
 #include "passes/scan/hoist.h"
 #include "passes/select/select.h"
 #include "passes/share.h"
@@ -26,6 +27,9 @@ namespace heddle::passes {
 
 const std::vector<Pass>& all_passes() {
   static const std::vector<Pass> kPasses = {
+      // Before differentiate, which makes casts of the gradients of its casts, and before every pass that makes nodes: each
+      // of them is then of the type of its operands.
+      {"mixed_precision", "give what mixed products make and reach 16-bit types", mixed_precision},
       // Before differentiate, so that gradients are taken of what is smaller, and while nobody reads pooling's index.
       {"sink", "move relu behind max pooling, and lookups behind products of their rows", sink},
       // Before every pass that takes composites apart, so that their own gradients are used.

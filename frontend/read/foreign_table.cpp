@@ -469,7 +469,7 @@ const std::vector<ForeignName>& foreign_names() {
        {"clip_norm"}},
       {{"gradnorm", "loggradnorm", "trackgradnorm"}, {"gradient_norm"}},
       {{"ema", "exponentialmovingaverage"}, {"average"}},
-      {{"mixedprecision", "amp"}, {"precision"}, "write \"precision\": {\"compute\": \"bf16\"}"},
+      {{"mixedprecision", "amp"}, {"precision"}, "write \"precision\": {\"mixed\": \"bf16\"}"},
       {{"gradientaccumulationsteps", "accumulatesteps", "accumulategradbatches", "gradaccum"},
        {"batch"},
        "a larger batch has the same gradient"},

@@ -90,13 +90,15 @@ class Decision {
         [](const OneOf<Source, Primitive, Composite, Gradient, Call, Scan> auto&) { return FusionRole::fixed; });
   }
 
-  // A cast is recomputed by its readers, so that they read the stored type. Not that of a double which a kernel
-  // computes, such as a mean: its readers would read twice the bytes.
+  // A cast is recomputed by its readers, so that they read the stored type. Not that of a wider number which a kernel
+  // computes, such as a mean in doubles or what a norm leaves of bf16: its readers would read twice the bytes.
   bool is_cast_of_stored(const Node& n) const {
     if (!n.op->traits.converts) return false;
     const ValueId from = n.operands[0];
     const NodeId def = g_[from].def;
-    return g_[from].type.dtype != DType::f64 || !def.valid() || roles_(def) != FusionRole::anchor;
+    const DType wide = g_[from].type.dtype, narrow = g_[n.results[0]].type.dtype;
+    const bool halves = is_floating(wide) && is_floating(narrow) && bits(narrow) < bits(wide);
+    return (wide != DType::f64 && !halves) || !def.valid() || roles_(def) != FusionRole::anchor;
   }
 
   // A comparison of a value that is stored for a library call anyway is recomputed by its readers. A stored mask would
