@@ -22,6 +22,7 @@
 #include "passes/share.h"
 #include "passes/simplify/simplify.h"
 #include "passes/sink.h"
+#include "passes/widen_products.h"
 
 namespace heddle::passes {
 
@@ -41,6 +42,8 @@ const std::vector<Pass>& all_passes() {
       {"decompose", "give composites to a library, or replace them by the operators that define them", decompose},
       // After decompose, whose output it cleans.
       {"simplify", "remove, merge, fold and cancel what changes nothing", simplify},
+      // After simplify, which may make something else of a product; before the passes that lay out and outline products.
+      {"widen_products", "make products of 16 bits f32 ones where a library executes those", widen_products},
       // After simplify, which finds what is fixed in all turns; before the passes that lay out and outline products.
       {"hoist", "move products that no turn of a scan waits for out of the scan", hoist},
       // After simplify, which composes transposes; before select, which takes operands as they lie.

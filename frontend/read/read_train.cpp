@@ -280,14 +280,6 @@ void read_phases(const Json& json, const Model& model, const Json& around, Train
   for (const Json& item : json.items) train.phases.push_back(read_phase(item, model, train, errors));
 }
 
-std::vector<Named> read_globs(const Json& json, const std::string& what) {
-  std::vector<Named> globs;
-  if (json.kind == Json::Kind::text) return {{json.text, json.where}};
-  for (const Json& item : json.items) globs.push_back({as_text(item, what), item.where});
-  if (globs.empty()) throw UserError(json.where, what + " is an empty list");
-  return globs;
-}
-
 // f16 ends at 65504 and at 6e-8: without a scale that is moved in time, gradients vanish.
 void read_precision(const Fields& precision, Train& train) {
   precision.read("compute", train.precision);
@@ -306,6 +298,14 @@ void read_precision(const Fields& precision, Train& train) {
 }
 
 }  // namespace
+
+std::vector<Named> read_globs(const Json& json, const std::string& what) {
+  std::vector<Named> globs;
+  if (json.kind == Json::Kind::text) return {{json.text, json.where}};
+  for (const Json& item : json.items) globs.push_back({as_text(item, what), item.where});
+  if (globs.empty()) throw UserError(json.where, what + " is an empty list");
+  return globs;
+}
 
 Train read_train(const Json& json, const Model& model, Diagnostics& errors) {
   Train train;

@@ -108,16 +108,22 @@ class Decision {
     if (target_.gpu || g_[n.results[0]].type.dtype != DType::boolean) return false;
     return std::all_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return is_free(v) || read_by_call(v); });
   }
-  // The difference between a library's result and a few numbers, such as a channel's mean. A reader that subtracts
-  // itself reads no more bytes.
+  // The difference between a library's result, or a stored value of 16 bits, and a few numbers, such as a channel's mean.
+  // A reader that subtracts itself reads no more bytes.
   bool is_distance_of_stored(const Node& n) const {
     if (n.op->traits.arithmetic != Arithmetic::difference) return false;
-    const auto left_by_call = [&](ValueId v) {
+    const auto is_there = [&](ValueId v) {
       const NodeId def = g_[v].def;
-      return def.valid() && std::holds_alternative<Call>(g_[def].op->kind);
+      return def.valid() && (std::holds_alternative<Call>(g_[def].op->kind) || is_widened(g_[def]));
     };
-    return (is_few(n.operands[0]) && left_by_call(n.operands[1])) ||
-           (is_few(n.operands[1]) && left_by_call(n.operands[0]));
+    return (is_few(n.operands[0]) && is_there(n.operands[1])) || (is_few(n.operands[1]) && is_there(n.operands[0]));
+  }
+  // f32 of 16 bits that a kernel leaves.
+  bool is_widened(const Node& n) const {
+    if (!n.op->traits.converts || g_[n.results[0]].type.dtype != DType::f32) return false;
+    const Value& from = g_[n.operands[0]];
+    return is_floating(from.type.dtype) && bits(from.type.dtype) < 32 && from.def.valid() &&
+           roles_(from.def) == FusionRole::anchor;
   }
   // An outer product, as the gradient of a layer of one unit makes.
   bool is_product_of_few(const Node& n) const {

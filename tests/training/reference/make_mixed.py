@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes PyTorch's gradients of mixed trainings: mixed.safetensors beside this file.
 
-    python3 make_mixed.py    # needs torch and numpy; the stored file was made with torch 2.x on a CPU
+    python3 make_mixed.py    # needs torch and numpy; the stored file was made with torch 2.15.0 on a CPU
 
 A network's tensors are called NETWORK/NAME: x and y of KINDS batches, start.P, the parameters, and grad.P, their gradients in
 float64 for each batch. The metadata holds for each network its model, and `NETWORK/error`: the root of the normalised mean
@@ -33,8 +33,8 @@ class Mlp(nn.Module):
 
 
 class Cnn(nn.Module):
-    nodes = [{"name": "conv1", "op": "conv2d", "filters": 8, "kernel": 3, "padding": "same"}, {"name": "bn1", "op": "batch_norm"}, "relu",
-             {"op": "max_pool2d", "size": 2}, {"name": "conv2", "op": "conv2d", "filters": 16, "kernel": 3, "padding": "same"}, "relu",
+    nodes = [{"name": "conv1", "op": "conv2d", "filters": 8, "kernel": 3, "pad": 1}, {"name": "bn1", "op": "batch_norm"}, "relu",
+             {"op": "max_pool2d", "window": 2}, {"name": "conv2", "op": "conv2d", "filters": 16, "kernel": 3, "pad": 1}, "relu",
              {"op": "mean", "axis": [1, 2]}, {"name": "fc", "op": "dense", "units": CLASSES}]
     shape = (12, 12, 3)
 
