@@ -36,6 +36,12 @@ StatesMixedPrecision::StatesMixedPrecision(const std::vector<std::string>& ops, 
     HEDDLE_CHECK(statements().emplace(op, MixedPrecision{rule, departs}).second, op + " states mixed precision twice");
 }
 
+std::vector<std::string> stated_mixed_precisions() {
+  std::vector<std::string> names;
+  for (const auto& [name, statement] : statements()) names.push_back(name);
+  return names;
+}
+
 const MixedPrecision& mixed_precision(const OpDef& op) {
   const auto at = statements().find(op.name);
   return at == statements().end() ? by_kind(op) : at->second;

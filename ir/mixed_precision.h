@@ -31,6 +31,7 @@ struct StatesMixedPrecision {
 };
 
 const MixedPrecision& mixed_precision(const OpDef& op);
+std::vector<std::string> stated_mixed_precisions();  // names of operators
 // "narrow: 16-bit operands and result, sums in f32"
 std::string to_string(MixedRule rule);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "ir/builder.h"
@@ -33,17 +34,51 @@ class Widening {
     Attrs attrs = n.attrs;
     if (dtype == DType::bf16) attrs["precision"] = to_string(dtype);
     const ValueId product = b_(n.op->name, wide, attrs, name + ".f32");
-    const ValueId result = b_.cast(product, dtype);
-    g_.replace_uses(n.results[0], result);
+    const ValueId result = n.results[0];
     options_.note(
         "widen_products", g_, "%" + name,
         fmt::format("a product of f32 on converted copies: libraries on the host have none of {}", to_string(dtype)));
-    unlink(g_, id);
-    g_.rename(result, name);
+    if (!pass_on(result, product)) {
+      const ValueId narrow = b_.cast(product, dtype);
+      g_.replace_uses(result, narrow);
+      unlink(g_, id);
+      g_.rename(narrow, name);
+    } else {
+      unlink(g_, id);
+    }
     return true;
   }
 
+  // Readers that widen the result again read the product itself, where there are no others: whether it is so.
+  bool pass_on(ValueId result, ValueId product) {
+    const auto widens = [&](NodeId use) {
+      return g_[use].op->traits.converts && g_[g_[use].results[0]].type.dtype == DType::f32;
+    };
+    const std::vector<NodeId> uses = g_[result].uses;
+    if (uses.empty() || g_.is_output(result) || g_.is_next(result) || !std::ranges::all_of(uses, widens)) return false;
+    for (const NodeId use : uses) {
+      const ValueId wide = g_[use].results[0];
+      const std::string name = g_[wide].name;
+      g_.replace_uses(wide, product);
+      unlink(g_, use);
+      if (use == uses[0]) g_.rename(product, name);
+    }
+    return true;
+  }
+
+  // Whether it is in memory as it is: a state, an input or what a scan leaves, or some of its elements.
+  bool is_given(ValueId v) const {
+    const Node* n = g_.def(v);
+    while (n != nullptr && std::holds_alternative<Movement>(n->op->kind) && n->operands.size() == 1)
+      n = g_.def(n->operands[0]);
+    return n == nullptr || std::holds_alternative<Scan>(n->op->kind);
+  }
+
   ValueId widened(ValueId v) {
+    const Node* n = g_.def(v);
+    if (n != nullptr && n->op->traits.converts && g_[n->operands[0]].type.dtype == DType::f32 &&
+        is_given(n->operands[0]))
+      return n->operands[0];
     ValueId& known = wide_[v];
     if (known.valid()) return known;
     return known = b_("cast", {v}, {{"dtype", std::string("f32")}}, g_[v].name + ".f32");

@@ -8,6 +8,7 @@
 #include "frontend/build_graph.h"
 #include "frontend/read/read_model.h"
 #include "ir/evaluate/tensor_bytes.h"
+#include "ir/mixed_precision.h"
 #include "ir/ops/strided.h"
 #include "passes/pipeline.h"
 #include "tests/numeric/reference_file.h"
@@ -85,6 +86,15 @@ class MixedOfPyTorch : public ::testing::TestWithParam<std::string> {
   ir::Module module_;
   std::vector<std::string> parameters_;
 };
+
+TEST(MixedRules, AreOfOperatorsThatThereAre) {
+  for (const std::string& name : ir::stated_mixed_precisions()) EXPECT_NE(ir::find_op(name), nullptr) << name;
+  for (const ir::OpDef* op : ir::all_ops()) {
+    // Who multiplies says so by an attribute, and no other is of 16 bits by itself.
+    const bool narrow = ir::mixed_precision(*op).rule == ir::MixedRule::narrow;
+    if (narrow) EXPECT_NE(op->find_attr("precision"), nullptr) << op->name;
+  }
+}
 
 // Nobody rounds: the casts are there, and change nothing.
 TEST_P(MixedOfPyTorch, EvaluatorAgreesInDouble) {
