@@ -70,7 +70,7 @@ class Mixing {
     const bool counts = !is_floating(g_[g_[id].results[0]].type.dtype);  // a comparison, whose sides both become f32
     if (counts) return widen(id);
     if (std::ranges::any_of(g_[id].operands, [&](ValueId v) { return would_round(v, *dtype); }))
-      return restore_as(id, *dtype, "of a number that has more digits");
+      return restore_as(id, *dtype, "with a number that 16 bits do not hold");
     cast_operands(id, *dtype, fmt::format("{} has an operand of {}", g_[id].op->name, to_string(*dtype)));
   }
 
@@ -78,7 +78,7 @@ class Mixing {
 
   void restore(NodeId id) {
     const DType dtype = seen(g_[id].operands[0]);
-    is_narrow(dtype) ? restore_as(id, dtype, "whose sums are") : widen(id);
+    is_narrow(dtype) ? restore_as(id, dtype, "and leaves 16 bits") : widen(id);
   }
   // Whoever follows its first result reads it in 16 bits; whoever computes in f32, as it is.
   void restore_as(NodeId id, DType dtype, const char* why) {
