@@ -20,6 +20,7 @@
 #include "frontend/training/phases.h"
 #include "frontend/training/train_step.h"
 #include "frontend/training/training_def.h"
+#include "ir/ops/precision.h"
 #include "ir/scan.h"
 #include "ir/storage/storage.h"
 
@@ -235,9 +236,10 @@ void require_runnable(const TrainGraph& train, Diagnostics& errors) {
   if (!train.refusals.empty()) errors.add(UserError(train.refusals));
 }
 
-// All products of f32 may be computed as the model says, but those that make initial values.
+// All products of f32 may be computed as the model says, but those that make initial values. Those of a mixed training
+// say so since they were instantiated.
 void allow_precision(ir::Module& m, const std::string& precision) {
-  if (precision == "f32") return;
+  if (precision == "f32" || ir::mixed_type(precision)) return;
   for (ir::Graph* graph : m.all_graphs()) {
     ir::Graph& g = *graph;
     if (!g.body && g.kind().phase == ir::Phase::init) continue;

@@ -16,16 +16,21 @@
 #include "passes/memory/buffer_assignment.h"
 #include "passes/memory/instruction_scheduling.h"
 #include "passes/memory/room.h"
+#include "passes/mixed_precision.h"
 #include "passes/scan/hoist.h"
 #include "passes/select/select.h"
 #include "passes/share.h"
 #include "passes/simplify/simplify.h"
 #include "passes/sink.h"
+#include "passes/widen_products.h"
 
 namespace heddle::passes {
 
 const std::vector<Pass>& all_passes() {
   static const std::vector<Pass> kPasses = {
+      // Before differentiate, which makes casts of the gradients of its casts, and before every pass that makes nodes: each
+      // of them is then of the type of its operands.
+      {"mixed_precision", "give what mixed products make and reach 16-bit types", mixed_precision},
       // Before differentiate, so that gradients are taken of what is smaller, and while nobody reads pooling's index.
       {"sink", "move relu behind max pooling, and lookups behind products of their rows", sink},
       // Before every pass that takes composites apart, so that their own gradients are used.
@@ -37,6 +42,8 @@ const std::vector<Pass>& all_passes() {
       {"decompose", "give composites to a library, or replace them by the operators that define them", decompose},
       // After decompose, whose output it cleans.
       {"simplify", "remove, merge, fold and cancel what changes nothing", simplify},
+      // After simplify, which may make something else of a product; before the passes that lay out and outline products.
+      {"widen_products", "make products of 16 bits f32 ones where a library executes those", widen_products},
       // After simplify, which finds what is fixed in all turns; before the passes that lay out and outline products.
       {"hoist", "move products that no turn of a scan waits for out of the scan", hoist},
       // After simplify, which composes transposes; before select, which takes operands as they lie.

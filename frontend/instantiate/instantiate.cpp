@@ -9,6 +9,7 @@
 
 #include "frontend/instantiate/block_scope.h"
 #include "frontend/instantiate/gradient_rows.h"
+#include "frontend/instantiate/mixed.h"
 #include "frontend/instantiate/run_loop.h"
 #include "frontend/instantiate/take_body.h"
 #include "frontend/keys/fields.h"
@@ -127,11 +128,14 @@ class Instantiation {
     for (const NodeDef& node : nodes) {
       if (++count_ > kMaxNodes) throw UserError(node.where, fmt::format("the model has more than {} nodes", kMaxNodes));
       ir::Values results(std::max<size_t>(1, node.out.size()));
+      const int in_f32 = computes_in_f32(node) ? 1 : 0;
+      in_f32_ += in_f32;
       guarded(errors_, [&] {
         results = node.block      ? instantiate_block(node, frame)
                   : is_scan(node) ? instantiate_scan(node, frame)
                                   : instantiate_layer(node, frame);
       });
+      in_f32_ -= in_f32;
       bind(node, results, frame);
     }
   }
@@ -268,6 +272,9 @@ class Instantiation {
     const bool by_name = !node.in.empty() && !node.in.front().port.empty();
     check_inputs(node, def, references, by_name ? def.inputs.size() : in->size());
     if (!def.optional.empty()) in->resize(ports.size());
+    if (in_f32_ > 0)
+      for (ValueId& v : *in)
+        if (v.valid()) v = fixed_in_f32(out_, model_, v);
     NodeDef resolved = node;
     resolved.in = references;
     const Settings settings(node.settings, def.settings, *frame.scope, title_of(node), node.op_where);
@@ -281,13 +288,19 @@ class Instantiation {
     add_parameters_read(out_.nodes[entry], references, frame);
     use_ = {path, owner_of(node, frame, path), sharer_of(node, frame), copy_of(node, frame, path), entry};
     if (node.share) require_parameters(node, frame.owner + node.share->text);
-    const size_t first = out_.graph.order.size();
+    const size_t first = out_.graph.order.size(), first_body = out_.bodies.size();
     ir::Values made = build(def, context);
+    if (is_mixed(model_) && in_f32_ == 0) mark_layer(first, first_body);
     require_own_rows(out_, resolved, title_of(node), first);
     if (!node.out.empty() && made.size() != node.out.size()) throw wrong_results(node, made.size());
     name_results(node, path, before, made, frame);
     end_entry(entry, made);
     return made;
+  }
+
+  void mark_layer(size_t first, size_t first_body) {
+    mark_products(out_.graph, first, model_.train.precision);
+    for (size_t i = first_body; i < out_.bodies.size(); ++i) mark_products(out_.bodies[i], 0, model_.train.precision);
   }
 
   size_t begin_entry(const NodeDef& node, const std::string& path) {
@@ -809,7 +822,8 @@ class Instantiation {
   ParameterUse use_;
   size_t first_update_ = 0;  // of the turn that is being built; 0 outside of scans
   int64_t count_ = 0;
-  int depth_ = 0;  // blocks around the node
+  int depth_ = 0;   // blocks around the node
+  int in_f32_ = 0;  // nodes that say so, around the node and itself
 };
 
 }  // namespace

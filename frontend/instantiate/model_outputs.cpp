@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontend/instantiate/mixed.h"
 #include "frontend/keys/fields.h"
 
 namespace heddle::frontend {
@@ -53,7 +54,9 @@ std::vector<std::pair<ValueId, const OutputDef*>> outputs_of(const Instance& e, 
 void require_outputs(const Instance& e, const Model& model) { outputs_of(e, model); }
 
 void add_outputs(Instance& e, const Model& model) {
-  for (const auto& [v, output] : outputs_of(e, model)) {
+  for (const auto& [computed, output] : outputs_of(e, model)) {
+    const ValueId v = fixed_in_f32(e, model, computed);
+    if (v != computed && e.graph.find(output->name) == computed) e.graph.rename(computed, output->name + ".computed");
     const ValueId other = e.graph.find(output->name);
     if (other.valid() && other != v) e.graph.rename(other, output->name + kNameTaken);
     if (other != v) e.graph.rename(v, output->name);

@@ -80,6 +80,10 @@ Keys precision_keys() {
                                          .doc = "what operands of products may be rounded to",
                                          .fallback = Train().precision,
                                          .words = {ir::kPrecisions.begin(), ir::kPrecisions.end()}},
+                                        {.name = "mixed",
+                                         .type = KeyType::text,
+                                         .doc = "the 16-bit type that products and what follows them are of",
+                                         .words = {"bf16", "f16"}},
                                         {.name = "params", .type = KeyType::planned},
                                         {.name = "loss_scale", .type = KeyType::planned}};
   return keys;
@@ -215,7 +219,11 @@ Keys node_keys() {
        .range = ir::kShare},
       {.name = "copy",
        .doc = "its parameters are a copy of those of the node in `share`, renewed every so many steps",
-       .range = ir::at_least(1)}};
+       .range = ir::at_least(1)},
+      {.name = "compute",
+       .type = KeyType::text,
+       .doc = "`f32` where `train.precision` is mixed and this node is not",
+       .words = {"f32"}}};
   return keys;
 }
 
@@ -283,7 +291,9 @@ Keys train_keys() {
        .type = KeyType::object,
        .doc =
            "`{\"compute\": \"tf32\"}`, what operands of f32 products may be rounded to, `f32` (the default, nothing), "
-           "`tf32` (10 bits of fraction instead of 23) or `bf16` (7 bits); see below",
+           "`tf32` (10 bits of fraction instead of 23) or `bf16` (7 bits); or `{\"mixed\": \"bf16\"}`, values of 16 "
+           "bits; see "
+           "below",
        .keys = precision_keys,
        .hint = R"(write "precision": {"compute": "tf32"})"},
       {.name = "checkpoint",

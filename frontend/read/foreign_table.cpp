@@ -479,7 +479,7 @@ const std::vector<ForeignName>& foreign_names() {
       {{"repeat", "repeats", "times", "ncritic", "nsteps"},
        {"every"},
        "a phase runs n times for each time of the others if these have \"every\": n"},
-      {{"mixedprecision", "amp"}, {"precision"}, "write \"precision\": {\"compute\": \"bf16\"}"},
+      {{"mixedprecision", "amp"}, {"precision"}, "write \"precision\": {\"mixed\": \"bf16\"}"},
       {{"gradientaccumulationsteps", "accumulatesteps", "accumulategradbatches", "gradaccum"},
        {"batch"},
        "a larger batch has the same gradient"},

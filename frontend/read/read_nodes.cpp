@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "frontend/instantiate/mixed.h"
 #include "frontend/keys/model_keys.h"
 #include "frontend/keys/settings.h"
 #include "frontend/layer_def.h"
@@ -104,6 +105,7 @@ void read_block_use(NodeDef& node, const Json& json, Diagnostics& errors) {
   if (const Json* repeat = json.find("repeat")) node.repeat = *repeat;
   if (const Json* share = json.find("share")) guarded(errors, [&] { read_share(*share, node); });
   guarded(errors, [&] { read_copying(json, node); });
+  if (const Json* compute = json.find(kCompute)) node.settings.push_back(*compute);
   const Json* with = json.find("with");
   if (with == nullptr) return;
   for (const Json& item : with->items) {
@@ -149,7 +151,7 @@ void read_layer_use(NodeDef& node, const Json& json, Diagnostics& errors) {
   inputs.insert(inputs.end(), def->optional.begin(), def->optional.end());
   check_keys({json.items, json.nulls}, keys, {title_of(node), node.op_where, "setting", std::move(inputs)}, errors);
   for (const Json& member : json.items)
-    if (find_key(node_keys(), member.key) == nullptr) node.settings.push_back(member);
+    if (find_key(node_keys(), member.key) == nullptr || member.key == kCompute) node.settings.push_back(member);
   if (def->runs_block && !node.share) read_scan(node);
 }
 

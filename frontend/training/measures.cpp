@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 
+#include "frontend/instantiate/mixed.h"
 #include "frontend/instantiate/run_loop.h"
 #include "frontend/keys/fields.h"
 #include "frontend/training/measure_parts.h"
@@ -24,9 +25,9 @@ std::string how_many(size_t least, size_t most) {
   return least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
 }
 
-// The part's operands; empty where one is faulty, which has been reported.
+// The part's operands, of f32 where the network leaves 16 bits; empty where one is faulty, which has been reported.
 template <class Def>
-ir::Values operands(Instance& e, const Part& part, const Def& def, const std::string& title) {
+ir::Values operands(Instance& e, const Model& model, const Part& part, const Def& def, const std::string& title) {
   const size_t least = def.inputs.size(), most = least + def.optional.size();
   if (part.in.size() < least || part.in.size() > most) {
     std::string ports = fmt::format("{}", fmt::join(def.inputs, ", "));
@@ -47,7 +48,7 @@ ir::Values operands(Instance& e, const Part& part, const Def& def, const std::st
     if (!v.valid() && !known)
       throw UserError(reference.where, fmt::format("there is no parameter {}", quote(reference.name)));
     if (!v.valid()) return {};
-    values.push_back(e.logical(v));
+    values.push_back(fixed_in_f32(e, model, e.logical(v)));
   }
   return values;
 }
@@ -86,7 +87,7 @@ bool may_chunk(const Model& model, const Reference& logits) {
 template <class Def>
 void with_context(Instance& e, const Model& model, const Part& part, const Def& def, const std::string& title,
                   const std::string& name, const std::function<void(MeasureContext&)>& build) {
-  const ir::Values in = operands(e, part, def, title);
+  const ir::Values in = operands(e, model, part, def, title);
   if (in.empty()) return;
   const Settings settings(part.settings, def.settings, model.let, title, part.op_where);
   ir::Builder b(e.graph);

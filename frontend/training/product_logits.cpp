@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "frontend/training/measure_parts.h"
+#include "ir/ops/precision.h"
 
 namespace heddle::frontend {
 
@@ -40,11 +41,22 @@ ValueId bias_of(const ir::Graph& g, ValueId v, int64_t classes) {
 
 struct Found {
   ValueId x, w, bias;
+  std::string precision = {};  // as ProductLogits::precision
 };
+
+// Of a product that a mixed training would make of 16-bit numbers: its sums stay whole here, and are not rounded.
+std::string precision_of(const ir::Node& product) {
+  const std::string precision = value_or(product.attrs, "precision", std::string("f32"));
+  return ir::mixed_type(precision) == DType::bf16 ? "bf16" : "f32";
+}
 
 std::optional<Found> find_product(const ir::Graph& g, ValueId logits) {
   if (!g.unused(logits)) return std::nullopt;
   ValueId v = logits;
+  if (const ir::Node* fixed = made_by(g, v, "cast")) {  // of a mixed training
+    v = fixed->operands[0];
+    if (!has_one_reader(g, v)) return std::nullopt;
+  }
   if (const ir::Node* reshape = made_by(g, v, "reshape")) {
     v = reshape->operands[0];
     if (!has_one_reader(g, v) || g[v].type.dims.back() != g[logits].type.dims.back()) return std::nullopt;
@@ -60,6 +72,7 @@ std::optional<Found> find_product(const ir::Graph& g, ValueId logits) {
   if (flag_of(*product, "transpose_a") || !flag_of(*product, "transpose_b")) return std::nullopt;
   found.x = product->operands[0];
   found.w = product->operands[1];
+  found.precision = precision_of(*product);
   return found;
 }
 
@@ -117,6 +130,7 @@ std::optional<ProductLogits> product_logits(MeasureContext& c) {
   ProductLogits p;
   p.x = found->x;
   p.w = found->w;
+  p.precision = found->precision;
   p.classes = type.dims.back();
   p.rows = type.elements() / p.classes;
   p.chunk = chunk_of(p.rows, p.classes, c.most_logit_bytes);
@@ -132,8 +146,9 @@ std::optional<ProductLogits> product_logits(MeasureContext& c) {
 }
 
 ProductSums sums_of(MeasureContext& c, const ProductLogits& p) {
-  const ir::Values made = c.b.multi("product_logsumexp", {p.x, p.w, p.bias, p.labels}, {{"chunk", p.chunk}},
-                                    {c.name + ".log_sum", c.name + ".label_logit", c.name + ".logit_sum"});
+  const ir::Values made =
+      c.b.multi("product_logsumexp", {p.x, p.w, p.bias, p.labels}, {{"chunk", p.chunk}, {"precision", p.precision}},
+                {c.name + ".log_sum", c.name + ".label_logit", c.name + ".logit_sum"});
   return {made[0], made[1], made[2]};
 }
 
@@ -202,7 +217,8 @@ ValueId rank_of_labels(MeasureContext& c, const ProductLogits& p) {
     const Dims dims{p.rows, stop - first};
     const ValueId w = c.emit("slice", {p.w}, {{"starts", Dims{first, 0}}, {"limits", Dims{stop, features}}}, "chunk");
     const ValueId bias = c.emit("slice", {p.bias}, {{"starts", Dims{first}}, {"limits", Dims{stop}}}, "chunk_bias");
-    const ValueId product = c.emit("matmul", {p.x, w}, {{"transpose_b", true}}, "chunk_product");
+    const ValueId product =
+        c.emit("matmul", {p.x, w}, {{"transpose_b", true}, {"precision", p.precision}}, "chunk_product");
     const ValueId logits = c.emit("add", {product, along(c, bias, dims, 1, "chunk_spread_bias")}, {}, "chunk_logits");
     const ValueId numbers = c.emit("iota", {}, {{"axis", int64_t{0}}, {"shape", Dims{stop - first}}}, "chunk_numbers");
     const ValueId number =

@@ -8,6 +8,7 @@
 // gradient computes each chunk once more: a step takes a third more operations for the product, and less memory.
 #pragma once
 #include <optional>
+#include <string>
 
 #include "frontend/training/training_def.h"
 
@@ -18,6 +19,7 @@ struct ProductLogits {
   ir::ValueId labels;      // i32[rows]
   ir::ValueId weights;     // of rows, f32[rows]; invalid: all 1
   int64_t rows = 0, classes = 0, chunk = 0;
+  std::string precision = "f32";  // what operands may be rounded to, which the network's own product would be
 };
 
 // What the first input is, where it is such a product and nothing else reads it.

@@ -10,6 +10,7 @@
 
 #include "ir/builder.h"
 #include "ir/ceil_div.h"
+#include "ir/mixed_precision.h"
 #include "ir/ops/loops.h"
 #include "ir/ops/reduce.h"
 
@@ -311,6 +312,10 @@ const RegisterOp adaptive_max_pool_pick(
                {}};
      },
      .samples = indexed_samples(/*back=*/false)});
+
+const StatesMixedPrecision few_terms({"adaptive_avg_pool", "adaptive_sum_pool", "adaptive_max_pool",
+                                      "adaptive_max_pool_pick"},
+                                     MixedRule::follows);
 
 }  // namespace
 }  // namespace heddle::ir

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "ir/mixed_precision.h"
 #include "ir/ops/loops.h"
 #include "ir/ops/reduce.h"
 
@@ -68,6 +69,8 @@ OpDef index_of(const std::string& name, const std::string& which, const Monoid& 
 
 const RegisterOp argmax(index_of("argmax", "largest", monoids::kArgMax, true));
 const RegisterOp argmin(index_of("argmin", "smallest", monoids::kArgMin, false));
+
+const StatesMixedPrecision picks({"argmax", "argmin"}, MixedRule::follows);
 
 }  // namespace
 }  // namespace heddle::ir

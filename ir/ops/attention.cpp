@@ -1,6 +1,7 @@
 // attention and its gradients, which the chooser sees whole.
 #include "ir/ops/attention.h"
 
+#include "ir/mixed_precision.h"
 #include "ir/op_def.h"
 #include "ir/ops/expr.h"
 #include "ir/ops/reduce.h"
@@ -155,6 +156,9 @@ const RegisterOp attention_bias_grad(
          biased({2, 3, 3}, {2, 4, 3}, {2, 4, 1}, {1, 1, 1, 4}, {{"heads", int64_t{1}}, {"soft_cap", 1.5}}),
          biased({1, 1, 2}, {1, 1, 2}, {1, 1, 2}, {1, 1, 1, 1}, {{"heads", int64_t{1}}}),
          biased({3, 5, 2}, {3, 5, 2}, {3, 5, 2}, {3, 1, 5, 1}, {{"heads", int64_t{2}}, {"window", int64_t{2}}})}});
+
+// Its scores and their softmax are of f32 inside.
+const StatesMixedPrecision products({"attention", "attention_grad"}, MixedRule::narrow);
 
 }  // namespace
 }  // namespace heddle::ir

@@ -2,6 +2,7 @@
 
 #include "ir/builder.h"
 #include "ir/evaluate/sums.h"
+#include "ir/mixed_precision.h"
 #include "ir/ops/window.h"
 
 namespace heddle::ir {
@@ -124,6 +125,8 @@ OpDef avg_pool_grad(size_t axes) {
 
 const RegisterOp avg_pool2d_grad(avg_pool_grad(2));
 const RegisterOp avg_pool3d_grad(avg_pool_grad(3));
+
+const StatesMixedPrecision few_terms({"avg_pool2d", "avg_pool3d"}, MixedRule::follows);
 
 }  // namespace
 }  // namespace heddle::ir

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "ir/builder.h"
+#include "ir/mixed_precision.h"
 
 namespace heddle::ir {
 namespace {
@@ -73,6 +74,8 @@ const RegisterOp dropout(
      .flops = 3,
      .samples = {sample({4, 10}, 0.5, 1), sample({7, 33}, 0.25, 2), sample({1}, 0.5, 3), sample({3, 1, 5}, 0, 4),
                  sample({2, 5, 5, 3}, 0.1, 5)}});
+
+const StatesMixedPrecision follows({"dropout"}, MixedRule::follows);
 
 }  // namespace
 }  // namespace heddle::ir

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ir/builder.h"
+#include "ir/mixed_precision.h"
 #include "ir/ops/loops.h"
 #include "ir/ops/shape.h"
 
@@ -177,6 +178,8 @@ const RegisterOp dynamic_update_slice(
      .decomposition = decompose_update,
      .samples = {update_sample({7, 33}, {3, 8}), update_sample({5}, {5}), update_sample({1}, {1}),
                  update_sample({9}, {4}), update_sample({4, 6, 3}, {2, 6, 1})}});
+
+const StatesMixedPrecision moves({"dynamic_slice", "dynamic_update_slice"}, MixedRule::follows);
 
 }  // namespace
 }  // namespace heddle::ir

@@ -1,6 +1,7 @@
 // exp, expm1, log, log1p, sqrt, rsqrt, cbrt, reciprocal.
 #include <cmath>
 
+#include "ir/mixed_precision.h"
 #include "ir/ops/elementwise.h"
 
 namespace heddle::ir {
@@ -41,6 +42,8 @@ const RegisterOp reciprocal_op(unary_op(
     "reciprocal", "1 / x", "T(1) / x", [](double x) { return 1 / x; },
     [](const Expr&, const Expr& y, const Expr& dy) { return -(dy * (y * y)); }, samples_around(1, 0.5, 3, -3, -0.5),
     4));
+
+const StatesMixedPrecision exp_like({"exp", "expm1", "log", "log1p", "rsqrt", "reciprocal"}, MixedRule::wide);
 
 }  // namespace
 }  // namespace heddle::ir

@@ -1,6 +1,7 @@
 // sinh, cosh, asinh, acosh, atanh. tanh, an activation, is in trigonometric.cpp.
 #include <cmath>
 
+#include "ir/mixed_precision.h"
 #include "ir/ops/elementwise.h"
 
 namespace heddle::ir {
@@ -29,6 +30,8 @@ const RegisterOp atanh_op(unary_op(
     "atanh", "inverse hyperbolic tangent, log((1 + x) / (1 - x)) / 2; nan beyond [-1, 1]", "hd::atanh(x)",
     [](double x) { return std::atanh(x); },
     [](const Expr& x, const Expr&, const Expr& dy) { return dy / (1.0 - x * x); }, samples_between(1, -0.8, 0.8), 24));
+
+const StatesMixedPrecision exp_like({"cosh", "sinh"}, MixedRule::wide);
 
 }  // namespace
 }  // namespace heddle::ir

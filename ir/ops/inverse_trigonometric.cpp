@@ -1,6 +1,7 @@
 // asin, acos, atan, atan2.
 #include <cmath>
 
+#include "ir/mixed_precision.h"
 #include "ir/ops/elementwise.h"
 
 namespace heddle::ir {
@@ -36,6 +37,8 @@ OpDef atan2_def() {
   return def;
 }
 const RegisterOp atan2_op(atan2_def());
+
+const StatesMixedPrecision steep({"acos", "asin"}, MixedRule::wide);
 
 }  // namespace
 }  // namespace heddle::ir

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ir/evaluate/sums.h"
+#include "ir/mixed_precision.h"
 #include "ir/ops/reduce.h"
 
 namespace heddle::ir {
@@ -105,6 +106,8 @@ const RegisterOp layer_norm(
                  {.shapes = {{3, 5, 4}, {4}, {4}}, .attrs = {{"eps", 1e-3}}},
                  {.shapes = {{9}, {9}, {9}}},
                  {.shapes = {{2, 257}, {257}, {257}}}}});
+
+const StatesMixedPrecision restores({"layer_norm"}, MixedRule::restores, "f32");
 
 }  // namespace
 }  // namespace heddle::ir

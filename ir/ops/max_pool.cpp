@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "ir/evaluate/sums.h"
+#include "ir/mixed_precision.h"
 #include "ir/ops/reduce.h"
 #include "ir/ops/window.h"
 
@@ -174,6 +175,10 @@ OpDef max_pool_pick(size_t axes) {
 
 const RegisterOp max_pool2d_pick(max_pool_pick(2));
 const RegisterOp max_pool3d_pick(max_pool_pick(3));
+
+// They pick elements, and round nothing.
+const StatesMixedPrecision picks({"max_pool2d", "max_pool3d", "max_pool2d_pick", "max_pool3d_pick"},
+                                 MixedRule::follows);
 
 }  // namespace
 }  // namespace heddle::ir

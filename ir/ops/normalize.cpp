@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ir/evaluate/sums.h"
+#include "ir/mixed_precision.h"
 #include "ir/ops/loops.h"
 #include "ir/ops/reduce.h"
 #include "ir/ops/strided.h"
@@ -205,6 +206,8 @@ const RegisterOp normalize(
                  {.shapes = {{7, 33}, {33}, {33}}, .attrs = {{"axes", Dims{-1}}}},
                  {.shapes = {{2, 3, 5}, {3, 5}, {3, 5}}, .attrs = {{"axes", Dims{}}}},
                  {.shapes = {{257, 2}, {2}, {2}}, .attrs = {{"axes", Dims{0}}}}}});
+
+const StatesMixedPrecision restores({"normalize"}, MixedRule::restores, "16 bits of batch_norm, f32 of the others");
 
 }  // namespace
 }  // namespace heddle::ir

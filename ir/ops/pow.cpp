@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "ir/mixed_precision.h"
 #include "ir/ops/elementwise.h"
 
 namespace heddle::ir {
@@ -35,6 +36,8 @@ const RegisterOp pow(binary_op(
     "hd::pow(a, b)",
     eval_either([](std::span<const double> x, const Signature&) { return std::pow(x[0], x[1]); }, integer_power),
     gradient, samples_between(2, 0.3, 2)));
+
+const StatesMixedPrecision pow_in_f32({"pow"}, MixedRule::wide);
 
 }  // namespace
 }  // namespace heddle::ir

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "ir/evaluate/arithmetic.h"
+#include "ir/mixed_precision.h"
 #include "ir/ops/reduce.h"
 
 namespace heddle::ir {
@@ -64,6 +65,9 @@ const RegisterOp min(
          {largest_integer, [](DType t, int64_t a, int64_t x) { return integer_less(t, x, a) ? x : a; }}),
      .grad = first_extremum,
      .samples = reduction_samples()});
+
+// It picks an element, and rounds nothing.
+const StatesMixedPrecision picks({"reduce_max", "reduce_min"}, MixedRule::follows);
 
 }  // namespace
 }  // namespace heddle::ir

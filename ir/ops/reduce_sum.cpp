@@ -1,4 +1,5 @@
 #include "ir/evaluate/arithmetic.h"
+#include "ir/mixed_precision.h"
 #include "ir/ops/reduce.h"
 
 namespace heddle::ir {
@@ -53,6 +54,8 @@ const RegisterOp mean({.name = "reduce_mean",
                        .eval = eval_mean,
                        .grad = mean_gradient,
                        .samples = reduction_samples()});
+
+const StatesMixedPrecision means({"reduce_mean"}, MixedRule::wide, "16 bits");
 
 }  // namespace
 }  // namespace heddle::ir

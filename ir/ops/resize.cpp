@@ -10,6 +10,7 @@
 #include "ir/builder.h"
 #include "ir/ceil_div.h"
 #include "ir/evaluate/sums.h"
+#include "ir/mixed_precision.h"
 #include "ir/ops/loops.h"
 
 namespace heddle::ir {
@@ -215,6 +216,8 @@ const RegisterOp resize_grad(
      .grad = gradient_back,
      .flops = 4,
      .samples = samples(true)});
+
+const StatesMixedPrecision few_terms({"resize"}, MixedRule::follows);
 
 }  // namespace
 }  // namespace heddle::ir

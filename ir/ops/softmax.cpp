@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ir/evaluate/sums.h"
+#include "ir/mixed_precision.h"
 #include "ir/ops/reduce.h"
 
 namespace heddle::ir {
@@ -119,6 +120,8 @@ const RegisterOp log_softmax({.name = "log_softmax",
                               },
                               .flops = 5,
                               .samples = samples()});
+
+const StatesMixedPrecision restores({"softmax"}, MixedRule::restores, "f32");
 
 }  // namespace
 }  // namespace heddle::ir

@@ -1,6 +1,7 @@
 // softplus, softsign.
 #include <cmath>
 
+#include "ir/mixed_precision.h"
 #include "ir/ops/elementwise.h"
 
 namespace heddle::ir {
@@ -20,6 +21,8 @@ const RegisterOp softsign(unary_op(
       return dy * (gate * gate);
     },
     samples_around(1, 0.1, 2, -2, -0.1), 5));
+
+const StatesMixedPrecision log_like({"softplus"}, MixedRule::wide);
 
 }  // namespace
 }  // namespace heddle::ir

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/mixed_precision.h"
 #include "ir/ops/elementwise.h"
 
 namespace heddle::ir {
@@ -43,6 +44,8 @@ const RegisterOp lgamma_op(unary_op(
     "hd::lgamma(x)", [](double x) { return std::lgamma(x); },
     [](const Expr& x, const Expr&, const Expr& dy) { return dy * apply("digamma", x); }, samples_between(1, 0.3, 4),
     80));
+
+const StatesMixedPrecision steep({"erf_inv"}, MixedRule::wide);
 
 }  // namespace
 }  // namespace heddle::ir

@@ -1,6 +1,7 @@
 // sin, cos, tan, tanh, erf.
 #include <cmath>
 
+#include "ir/mixed_precision.h"
 #include "ir/ops/elementwise.h"
 
 namespace heddle::ir {
@@ -29,6 +30,8 @@ const RegisterOp erf_op(unary_op(
       return dy * (1.1283791670955126 * apply("exp", -(x * x)));  // 2 / sqrt(pi)
     },
     samples_between(1, -2, 2), 16));
+
+const StatesMixedPrecision steep({"tan"}, MixedRule::wide);
 
 }  // namespace
 }  // namespace heddle::ir

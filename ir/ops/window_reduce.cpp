@@ -3,6 +3,7 @@
 
 #include "ir/evaluate/arithmetic.h"
 #include "ir/evaluate/sums.h"
+#include "ir/mixed_precision.h"
 #include "ir/ops/windows.h"
 
 namespace heddle::ir {
@@ -139,6 +140,8 @@ const RegisterOp window_sum(sum());
 const RegisterOp window_prod(product());
 const RegisterOp window_max(extreme("window_max", "the largest", monoids::kMax, true));
 const RegisterOp window_min(extreme("window_min", "the smallest", monoids::kMin, false));
+
+const StatesMixedPrecision picks({"window_max", "window_min"}, MixedRule::follows);
 
 }  // namespace
 }  // namespace heddle::ir

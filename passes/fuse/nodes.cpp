@@ -90,13 +90,15 @@ class Decision {
         [](const OneOf<Source, Primitive, Composite, Gradient, Call, Scan> auto&) { return FusionRole::fixed; });
   }
 
-  // A cast is recomputed by its readers, so that they read the stored type. Not that of a double which a kernel
-  // computes, such as a mean: its readers would read twice the bytes.
+  // A cast is recomputed by its readers, so that they read the stored type. Not that of a wider number which a kernel
+  // computes, such as a mean in doubles or what a norm leaves of bf16: its readers would read twice the bytes.
   bool is_cast_of_stored(const Node& n) const {
     if (!n.op->traits.converts) return false;
     const ValueId from = n.operands[0];
     const NodeId def = g_[from].def;
-    return g_[from].type.dtype != DType::f64 || !def.valid() || roles_(def) != FusionRole::anchor;
+    const DType wide = g_[from].type.dtype, narrow = g_[n.results[0]].type.dtype;
+    const bool halves = is_floating(wide) && is_floating(narrow) && bits(narrow) < bits(wide);
+    return (wide != DType::f64 && !halves) || !def.valid() || roles_(def) != FusionRole::anchor;
   }
 
   // A comparison of a value that is stored for a library call anyway is recomputed by its readers. A stored mask would
@@ -106,16 +108,22 @@ class Decision {
     if (target_.gpu || g_[n.results[0]].type.dtype != DType::boolean) return false;
     return std::all_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return is_free(v) || read_by_call(v); });
   }
-  // The difference between a library's result and a few numbers, such as a channel's mean. A reader that subtracts
-  // itself reads no more bytes.
+  // The difference between a library's result, or a stored value of 16 bits, and a few numbers, such as a channel's mean.
+  // A reader that subtracts itself reads no more bytes.
   bool is_distance_of_stored(const Node& n) const {
     if (n.op->traits.arithmetic != Arithmetic::difference) return false;
-    const auto left_by_call = [&](ValueId v) {
+    const auto is_there = [&](ValueId v) {
       const NodeId def = g_[v].def;
-      return def.valid() && std::holds_alternative<Call>(g_[def].op->kind);
+      return def.valid() && (std::holds_alternative<Call>(g_[def].op->kind) || is_widened(g_[def]));
     };
-    return (is_few(n.operands[0]) && left_by_call(n.operands[1])) ||
-           (is_few(n.operands[1]) && left_by_call(n.operands[0]));
+    return (is_few(n.operands[0]) && is_there(n.operands[1])) || (is_few(n.operands[1]) && is_there(n.operands[0]));
+  }
+  // f32 of 16 bits that a kernel leaves.
+  bool is_widened(const Node& n) const {
+    if (!n.op->traits.converts || g_[n.results[0]].type.dtype != DType::f32) return false;
+    const Value& from = g_[n.operands[0]];
+    return is_floating(from.type.dtype) && bits(from.type.dtype) < 32 && from.def.valid() &&
+           roles_(from.def) == FusionRole::anchor;
   }
   // An outer product, as the gradient of a layer of one unit makes.
   bool is_product_of_few(const Node& n) const {

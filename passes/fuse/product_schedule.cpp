@@ -7,6 +7,7 @@
 
 #include "ir/kernel/contract_cost.h"
 #include "ir/kernel/cost.h"
+#include "ir/ops/precision.h"
 #include "passes/fuse/choose_schedule.h"
 
 namespace heddle::passes {
@@ -173,7 +174,8 @@ class Search {
 std::string precision_of_products(const Graph& kernel) {
   for (const NodeId id : kernel.order)
     if (const Node& n = kernel[id]; std::holds_alternative<Contraction>(n.op->kind))
-      return std::get<std::string>(attribute(*n.op, n.attrs, "precision"));
+      if (const auto& text = std::get<std::string>(attribute(*n.op, n.attrs, "precision")); !mixed_type(text))
+        return text;
   return "f32";
 }
 

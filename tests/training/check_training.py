@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains the models in models/ through the command line and holds the results to what is published or promised.
 
-    python3 check_training.py digits | linear | bits | tabular | factorisation | names | mnist_cnn | mnist_mlp | resnet20
+    python3 check_training.py digits | mixed | linear | bits | tabular | factorisation | names | mnist_cnn | mnist_mlp | resnet20
     python3 check_training.py MODEL    # one with a twin in PyTorch (reference/twins.json), or of drawn sequences
 
 HEDDLE is the binary. Exit 77 (skipped) where MNIST is not at hand: $HEDDLE_DATA/mnist, or ../shared/data/mnist beside the checkout.
@@ -49,6 +49,21 @@ def require(name, value, floor=None, below=None):
 def digits():
     """The README's model learns the drawn digits."""
     require("digits_cnn test accuracy", heddle("train", str(ROOT / "models/digits_cnn.json"))["metrics"]["test"]["accuracy"], floor=0.97)
+
+
+def mixed():
+    """Digits are learnt in bf16 as well as in f32: the network with convolutions and one without, by the mean of three seeds."""
+    dense = [{"op": "flatten", "in": "image"}, {"name": "fc", "op": "dense", "units": 128, "activation": "relu"},
+             {"name": "logits", "op": "dense", "units": 10}, {"name": "probs", "op": "softmax"}]
+    for name, change in (("digits_cnn", []), ("dense digits", ["--set", "nodes=" + json.dumps(dense)])):
+        found = {}
+        for precision in ("null", '{"mixed": "bf16"}'):
+            runs = [heddle("train", str(ROOT / "models/digits_cnn.json"), *change, "--set", f"train.seed={seed}", "--set", f"train.precision={precision}")
+                    for seed in (1, 2, 3)]
+            found[precision] = sum(run["metrics"]["test"]["accuracy"] for run in runs) / 3
+        exact, low = found.values()
+        print(f"{name} in f32: {exact}")
+        require(f"{name} in bf16", low, floor=exact - 0.003)
 
 
 def names():
@@ -213,7 +228,7 @@ def beside_twin(name):
 
 
 if __name__ == "__main__":
-    tests = {f.__name__: f for f in (digits, linear, bits, tabular, factorisation, names, mnist_cnn, mnist_mlp, resnet20)}
+    tests = {f.__name__: f for f in (digits, mixed, linear, bits, tabular, factorisation, names, mnist_cnn, mnist_mlp, resnet20)}
     name = sys.argv[1]
     for known, test in ((DRAWN, drawn), (TWINS, beside_twin)):
         if name in known:

@@ -49,7 +49,10 @@ void add_eval(CommandLine& line) {
   const std::shared_ptr<EvaluateArguments> graphs = add_graph_arguments(command);
   add_run_arguments(command, *a);
   add_weights_arguments(command, *a, "the weights (safetensors)");
-  command.run([a, graphs] {
+  const auto precision = std::make_shared<std::string>();
+  command.add_option("--precision", *precision, "compute in f32, not as train.precision says").one_of({"f32"});
+  command.run([a, graphs, precision] {
+    if (!precision->empty()) a->model.set.emplace_back("train.precision=null");
     if (takes_graphs(*graphs, a->model.model)) return evaluate_graphs(*graphs, a->model.model), 0;
     if (a->weights.empty())
       throw UserError(ExitCode::usage, "--weights is required", "heddle evaluate MODEL --weights FILE.safetensors");

@@ -8,6 +8,7 @@
 
 #include "frontend/reference.h"
 #include "ir/keys/key_text.h"
+#include "ir/mixed_precision.h"
 #include "ir/op_def.h"
 #include "ir/visit.h"
 #include "runtime/json_text.h"
@@ -45,6 +46,12 @@ std::string gradient_text(const OpDef& op) {
   return op.no_gradient.empty() ? "none" : "none: " + op.no_gradient;
 }
 
+// In which type it computes in a mixed training.
+std::string mixed_text(const OpDef& op) {
+  const ir::MixedPrecision& mixed = ir::mixed_precision(op);
+  return ir::to_string(mixed.rule) + (mixed.departs.empty() ? "" : " (PyTorch's autocast: " + mixed.departs + ")");
+}
+
 std::string quoted_list(const std::vector<std::string>& names) {
   std::vector<std::string> items;
   items.reserve(names.size());
@@ -66,7 +73,7 @@ std::string op_json(const OpDef& op) {
   out.text("name", op.name).text("kind", kind_text(op)).text("doc", op.doc);
   out.raw("operands", quoted_list(op.operands)).flag("variadic", op.variadic).raw("results", quoted_list(op.results));
   out.raw("attrs", runtime::json_list(attrs)).raw("dtypes", quoted_list(dtypes));
-  return out.text("gradient", gradient_text(op)).str();
+  return out.text("gradient", gradient_text(op)).text("mixed", mixed_text(op)).str();
 }
 
 std::string op_text(const OpDef& op) {
@@ -77,8 +84,9 @@ std::string op_text(const OpDef& op) {
   for (const ir::Key& a : op.attrs)
     text += fmt::format("  {}: {}{}  {}\n", a.name, ir::attribute_type(a),
                         a.fallback ? " = " + ir::to_string(*a.fallback) : ", required", a.doc);
-  text += fmt::format("  types: {}\n  gradient: {}\n",
-                      dtypes.empty() ? "all" : fmt::format("{}", fmt::join(dtypes, " ")), gradient_text(op));
+  text += fmt::format("  types: {}\n  gradient: {}\n  mixed: {}\n",
+                      dtypes.empty() ? "all" : fmt::format("{}", fmt::join(dtypes, " ")), gradient_text(op),
+                      mixed_text(op));
   return text;
 }
 

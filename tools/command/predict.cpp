@@ -16,7 +16,7 @@ namespace {
 struct PredictArguments {
   ModelArguments model;
   driver::DeviceRequest device;
-  std::string weights, prefix;
+  std::string weights, prefix, precision;
   FilePredictions files;
   bool quiet = false;
 };
@@ -24,7 +24,9 @@ struct PredictArguments {
 void predict(const PredictArguments& a) {
   const bool on_input =
       std::ranges::any_of(a.files.in, [](const std::string& word) { return word == "-" || word.ends_with("=-"); });
-  heddle::Model model = open_model(a.model, a.device, on_input ? "--in" : "");
+  ModelArguments asked = a.model;
+  if (!a.precision.empty()) asked.set.emplace_back("train.precision=null");
+  heddle::Model model = open_model(asked, a.device, on_input ? "--in" : "");
   model.load_weights(a.weights, a.prefix);
   const FileResult done = model.predict_files(a.files);
   if (done.not_finite > 0)
@@ -40,6 +42,7 @@ void add_predict(CommandLine& line) {
   const auto a = std::make_shared<PredictArguments>();
   add_model_arguments(command, a->model, ShortForms::none);
   add_device_arguments(command, a->device);
+  command.add_option("--precision", a->precision, "compute in f32, not as train.precision says").one_of({"f32"});
   FilePredictions& r = a->files;
   command.add_option("--weights", a->weights, "the weights (safetensors)").takes(Takes::file).required();
   command.add_option("--weights-prefix", a->prefix,

@@ -1,0 +1,189 @@
+#include "passes/mixed_precision.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "ir/builder.h"
+#include "ir/evaluate/tensor.h"
+#include "ir/mixed_precision.h"
+#include "ir/ops/precision.h"
+#include "passes/rewrite.h"
+
+namespace heddle::passes {
+using namespace ir;
+
+namespace {
+
+bool is_narrow(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
+bool may_change(DType dtype) { return dtype == DType::f32 || is_narrow(dtype); }
+
+std::optional<DType> mixed_type_of(const Node& n) {
+  const auto at = n.attrs.find("precision");
+  return at == n.attrs.end() ? std::nullopt : mixed_type(std::get<std::string>(at->second));
+}
+
+class Mixing {
+ public:
+  Mixing(Graph& g, const Options& options) : g_(g), options_(options), b_(g) {
+    for (const ValueId v : g.outputs) outputs_.push_back(g[v].type);
+    for (const Update& u : g.updates) next_.push_back(g[u.next].type);
+  }
+
+  bool run() {
+    rewrite_nodes(g_, [&](NodeId n) { return visit(n), false; });
+    keep_results();
+    return changed_;
+  }
+
+ private:
+  // What the node computes in, given its rule: each case casts its operands, and the results follow from them.
+  void visit(NodeId id) {
+    const OpDef& op = *g_[id].op;
+    if (op.traits.converts) return;
+    const std::optional<DType> mixed = mixed_type_of(g_[id]);
+    switch (mixed_precision(op).rule) {
+      case MixedRule::narrow: return mixed ? narrow(id, *mixed) : widen(id);
+      case MixedRule::follows: return follow(id);
+      case MixedRule::wide:
+        if (mixed) permit(id, *mixed);
+        return widen(id);
+      case MixedRule::restores: return restore(id);
+      case MixedRule::fixed:
+        // The loss of a gradient; what it is by stays the value that the loss was computed from.
+        if (std::holds_alternative<Gradient>(op.kind)) cast_operand(id, 0, DType::f32, "a loss is of f32");
+        return infer(id);
+    }
+  }
+
+  void narrow(NodeId id, DType dtype) {
+    g_[id].attrs.erase("precision");
+    changed_ = true;
+    cast_operands(id, dtype, fmt::format("{} reads {}, and sums in f32", g_[id].op->name, to_string(dtype)));
+  }
+
+  void follow(NodeId id) {
+    const std::optional<DType> dtype = narrowest(g_[id]);
+    if (!dtype) return;
+    const bool counts = !is_floating(g_[g_[id].results[0]].type.dtype);  // a comparison, whose sides both become f32
+    if (counts) return widen(id);
+    if (std::ranges::any_of(g_[id].operands, [&](ValueId v) { return would_round(v, *dtype); }))
+      return restore_as(id, *dtype, "with a number that 16 bits do not hold");
+    cast_operands(id, *dtype, fmt::format("{} has an operand of {}", g_[id].op->name, to_string(*dtype)));
+  }
+
+  void widen(NodeId id) { cast_operands(id, DType::f32, fmt::format("{} computes in f32", g_[id].op->name)); }
+
+  void restore(NodeId id) {
+    const DType dtype = seen(g_[id].operands[0]);
+    is_narrow(dtype) ? restore_as(id, dtype, "and leaves 16 bits") : widen(id);
+  }
+  // Whoever follows its first result reads it in 16 bits; whoever computes in f32, as it is.
+  void restore_as(NodeId id, DType dtype, const char* why) {
+    cast_operands(id, DType::f32, fmt::format("{} computes in f32, {}", g_[id].op->name, why));
+    left_[g_[id].results[0]] = dtype;
+  }
+
+  // Products inside of what computes in f32 may round their operands all the same.
+  void permit(NodeId id, DType dtype) {
+    g_[id].attrs.erase("precision");
+    if (dtype == DType::bf16) g_[id].attrs["precision"] = to_string(dtype);
+    changed_ = true;
+  }
+
+  // --- types as readers that follow see them
+
+  DType seen(ValueId v) const {
+    const auto at = left_.find(v);
+    return at == left_.end() ? g_[v].type.dtype : at->second;
+  }
+  std::optional<DType> narrowest(const Node& n) const {
+    for (const ValueId v : n.operands)
+      if (is_narrow(seen(v))) return seen(v);
+    return std::nullopt;
+  }
+  // A constant factor would be off by the same share in each element.
+  bool would_round(ValueId v, DType dtype) const {
+    const Node* n = g_.def(v);
+    if (n == nullptr || n->op->traits.splat == nullptr || g_[v].type.dtype != DType::f32) return false;
+    const double value = n->op->traits.splat(*n);
+    return value == value && round_to(dtype, value) != round_to(DType::f32, value);
+  }
+
+  // --- casts
+
+  void cast_operands(NodeId id, DType dtype, const std::string& reason) {
+    for (size_t i = 0; i < g_[id].operands.size(); ++i) cast_operand(id, i, dtype, reason);
+    infer(id);
+  }
+  void cast_operand(NodeId id, size_t i, DType dtype, const std::string& reason) {
+    const ValueId v = g_[id].operands[i];
+    if (g_[v].type.dtype == dtype || !may_change(g_[v].type.dtype)) return;
+    b_.loc = g_[id].loc;
+    g_.set_operand(id, i, as(v, dtype, reason));
+    changed_ = true;
+  }
+  ValueId as(ValueId v, DType dtype, const std::string& reason) {
+    // Back from f32 to the 16 bits that it was made of.
+    if (const Node* n = g_.def(v); n != nullptr && n->op->traits.converts && g_[n->operands[0]].type.dtype == dtype)
+      if (g_[v].type.dtype == DType::f32) return n->operands[0];
+    ValueId& known = casts_[{v, dtype}];
+    if (known.valid()) return known;
+    const std::string name = fmt::format("{}.{}", g_[v].name, to_string(dtype));
+    known = b_("cast", {v}, {{"dtype", to_string(dtype)}}, name);
+    options_.note("mixed_precision", g_, "%" + g_[known].name, reason);
+    return known;
+  }
+
+  void infer(NodeId id) {
+    const Node& n = g_[id];
+    if (std::ranges::none_of(n.operands, [&](ValueId v) { return may_change(g_[v].type.dtype); })) return;
+    if (std::holds_alternative<Scan>(n.op->kind)) return;  // its body says; operands are of f32 again
+    std::vector<Type> types;
+    for (const ValueId v : n.operands) types.push_back(g_[v].type);
+    const std::vector<Type> results = infer_types(*n.op, types, n.attrs);
+    for (size_t i = 0; i < results.size(); ++i) g_[n.results[i]].type = results[i];
+  }
+
+  // --- what the graph leaves
+
+  ValueId kept(ValueId v, const Type& type, const char* what) {
+    if (g_[v].type == type) return v;
+    const std::string name = g_[v].name;
+    const bool fresh = !casts_[{v, type.dtype}].valid();
+    const ValueId wide = as(v, type.dtype, fmt::format("{} keeps its type", what));
+    if (!fresh) return wide;
+    g_.rename(v, fmt::format("{}.{}", name, to_string(g_[v].type.dtype)));
+    g_.rename(wide, name);
+    return wide;
+  }
+  void keep_results() {
+    for (size_t i = 0; i < outputs_.size(); ++i) g_.outputs[i] = kept(g_.outputs[i], outputs_[i], "a result");
+    for (size_t i = 0; i < next_.size(); ++i) g_.updates.set_next(i, kept(g_.updates[i].next, next_[i], "a state"));
+  }
+
+  Graph& g_;
+  const Options& options_;
+  Builder b_;
+  std::vector<Type> outputs_, next_;  // as they were
+  std::map<ValueId, DType> left_;     // of values of f32 that are kept in 16 bits
+  std::map<std::pair<ValueId, DType>, ValueId> casts_;
+  bool changed_ = false;
+};
+
+bool begins(const Graph& g) {
+  return std::ranges::any_of(g.order, [&](NodeId n) { return mixed_type_of(g[n]).has_value(); });
+}
+
+}  // namespace
+
+bool mixed_precision(Module& m, const Options& options) {
+  bool changed = false;
+  for (Graph* g : m.all_graphs())
+    if (begins(*g)) changed |= Mixing(*g, options).run();
+  return changed;
+}
+
+}  // namespace heddle::passes
