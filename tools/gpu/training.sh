@@ -1,7 +1,7 @@
 # Sourced by pack.sh and run.sh, so that host and GPU train alike.
 #
 # A model's name may carry a variant: mnist_mlp@tf32 is mnist_mlp with products of tf32. model_of and variant_arguments take it apart.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034  # whoever sources it uses them
 
 # What a host takes minutes for at its own size, or what it cannot hold: packed and compared with --small.
 small_models=(bert_base gpt2_124m llama_small resnet20 speech_digits t5_small unet vit_small)
@@ -17,6 +17,17 @@ size_of() { [[ " ${small_models[*]} " != *" $(model_of "$1") "* ]] || echo --sma
 variant_arguments() {
   variant=()
   [[ $1 != *@* ]] || variant=(--set "train.precision={\"compute\": \"${1#*@}\"}")
+}
+
+# whole_arguments MODEL DATA: sets `arguments` to those of a short training with validation and test, of one of whole_models.
+whole_models=(tiny_mlp digits_cnn)
+whole_arguments() {
+  local rows='{"op": "idx", "x": "x", "target": "targets"}'
+  case $1 in
+    tiny_mlp) arguments=(--data "$2" --set data="{\"train\": $rows, \"validation\": {\"fraction\": 0.1}, \"test\": $rows}") ;;
+    digits_cnn) arguments=(--set data.train.rows=1280 --set data.test.rows=256) ;;
+  esac
+  arguments+=(--set train.epochs=2)
 }
 
 # training_arguments FOLDER MODEL STEPS DATA MODELS: sets `arguments` to those of a training of so many steps, however many epochs these take.
