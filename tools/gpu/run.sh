@@ -93,10 +93,11 @@ verdict() {
 }
 # Rows that a Python helper prints go in as they are; its exit code is 1 where one has FAILED.
 rows() {
-  "$python" "$here/rows.py" "$@" >"$work/rows.$BASHPID" 2>>"$log"
-  local status=$?
-  cat "$work/rows.$BASHPID" >>"$results"
-  ((status < 2)) || row "$1" rows.py "" "" "" "" "FAILED: see log.txt"
+  local status made=$work/rows.$BASHPID  # here: a command's own redirections are expanded in another process
+  "$python" "$here/rows.py" "$@" >"$made" 2>>"$log"
+  status=$?
+  cat "$made" >>"$results"
+  ((status == 0)) || grep -q FAILED "$made" || row "$1" rows.py "" "" "" "" "FAILED: see log.txt"
   return "$status"
 }
 # failed RANK FILE...: keeps them for failed.tar.gz
@@ -249,9 +250,9 @@ runs() {
       rows runs "$name with validation and test" "$work/reference/$name.whole" "$work/raw/$name.whole.jsonl" || failed 2 "$work/raw/$name.whole.jsonl"
     fi
   done
-  # As if 100 KB of the GPU were free: chunks through pinned memory on a stream of their own.
+  # As if 10 KB of the GPU were free: chunks through pinned memory on a stream of their own.
   training_arguments "$here" "$model" "$steps" "$work/data" "$work/models"
-  train "$model" resident "${arguments[@]}" && HEDDLE_CUDA_FREE=100000 train "$model" streamed "${arguments[@]}"
+  train "$model" resident "${arguments[@]}" && HEDDLE_CUDA_FREE=10000 train "$model" streamed "${arguments[@]}"
   status=$?
   if ((status)); then
     row runs "$model streamed" "" "" "" "" "$(verdict "$status" "$work/$model.streamed.log")"
