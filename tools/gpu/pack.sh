@@ -10,8 +10,7 @@
 #   reference  NAME.kernels: each step's outputs by the interpreter; NAME.losses: a training on the host, one JSON object per line;
 #              NAME.compared: how many of its losses another device can be held to (drift.py); NAME.whole: one with validation and test
 #   settings   what run.sh shall repeat                    version of the sources
-# It may take 40 MB, with the sources 60: that is what a machine is sent. An output of more than 400 KB that compresses badly is why it
-# may not; heddle_gpu_check is always given --small models.
+# It may take 40 MB, with the sources 60: that is what a machine is sent. What has no room is left out, and said so.
 #
 # The build is build/release, or the folder that HEDDLE_BUILD names, which is then taken as it is.
 set -euo pipefail
@@ -107,22 +106,36 @@ for model in "${whole_models[@]}"; do
   whole_arguments "$model" "$work/data"
   train "$model" "$payload/reference/$model.whole" --device host "${arguments[@]}" || { cat "$work/log" >&2; exit 1; }
 done
-printf 'models=(%s)\nsmall=%s\nsteps=%s\nrows=%s\nnvrtc=%s\n' "${models[*]}" "$small" "$steps" "$rows" "$([[ $cubins == no ]] || echo "$nvrtc")" \
-  >"$payload/settings"
 if [[ -d $root/../shared/peers ]]; then
   mkdir -p "$payload/peers"
   cp "$root"/../shared/peers/*.py "$payload/peers"
   chmod u+w "$payload"/peers/*
 fi
 git -C "$root" describe --always --dirty >"$payload/version" 2>/dev/null || echo unknown >"$payload/version"
+
+# What a machine is sent: the folder, and with it the files that git has. What has no room is left out: outputs of the models that come
+# last, then the cubins.
+packed() { tar -C "$payload" -cz "$@" | wc -c; }
+tree=$(cd "$root" && { git ls-files -z 2>/dev/null | xargs -0 -r du -cb 2>/dev/null | awk '/total$/ {sum += $1} END {print sum + 0}'; })
+most=$((${MOST_MB:-40} * 1000000)) beside=200000  # the scripts, and what archives of parts save less
+((most <= 60000000 - tree)) || most=$((60000000 - tree))
+room=$((most - beside - $(packed --exclude='*.kernels' --exclude=./cache .)))
+((room > 0)) || { echo "pack.sh: more than $((most / 1000000)) MB without any output: $(du -sm "$payload"/* | sort -rn | tr '\t\n' '  ')" >&2; exit 1; }
+for model in "${models[@]}"; do
+  bytes=$(packed "reference/$model.kernels")
+  if ((bytes <= room)); then room=$((room - bytes)); continue; fi
+  rm "$payload/reference/$model.kernels"
+  echo "pack: no room for the outputs of $model, $((bytes / 1000)) KB" >&2
+done
+bytes=$(packed cache)
+if ((bytes > room)); then
+  rm -r "$payload/cache"
+  nvrtc=''
+  echo "pack: no room for the cubins, $((bytes / 1000)) KB" >&2
+fi
+printf 'models=(%s)\nsmall=%s\nsteps=%s\nrows=%s\nnvrtc=%s\n' "${models[*]}" "$small" "$steps" "$rows" "$([[ $cubins == no ]] || echo "$nvrtc")" \
+  >"$payload/settings"
 tar -C "$payload" -czf "$folder/payload.tar.gz" .
 
-# What a machine is sent: the folder, and with it the files that git has.
 size=$(du -sb "$folder" | cut -f1)
-tree=$(cd "$root" && { git ls-files -z 2>/dev/null | xargs -0 -r du -cb 2>/dev/null | awk '/total$/ {sum += $1} END {print sum + 0}'; })
 echo "pack: $folder: $((size / 1000000)) MB, with the sources $(((size + tree) / 1000000)) MB" >&2
-if ((size > ${MOST_MB:-40} * 1000000 || size + tree > 60000000)); then
-  echo "pack.sh: more than ${MOST_MB:-40} MB, or than 60 with the sources; the largest parts:" >&2
-  find "$payload" -type f -printf '%s %P\n' | sort -rn | head -8 >&2
-  exit 1
-fi
