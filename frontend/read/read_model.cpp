@@ -240,7 +240,8 @@ Model read_model(Sources& sources, Json root, const ReadOptions& options) {
   set_nulls_apart(root);
 
   Model model = read_tree(root, errors);
-  if (errors.empty() && !options.small) check_small(root, errors);
+  // Of the model as it is written: an override may take away what "small" changes.
+  if (errors.empty() && !options.small && options.set.empty()) check_small(root, errors);
   errors.throw_if_any();
   if (model.data.buckets) read_shorter(root, model);
   return model;

@@ -21,7 +21,7 @@ int64_t limit(const Options& options) {
                          const std::string& help = {}) {
   std::string text =
       fmt::format("{} {} bytes, and a program for {} may take {}", what, bytes, options.target.name, limit(options));
-  std::string remedy = help + (help.empty() ? "" : "; ") + "--memory-limit=GIB allows more";
+  std::string remedy = help + (help.empty() ? "" : "; ") + "--memory-limit allows more";
   throw UserError({{Severity::error, where, std::move(text), {}, std::move(remedy)}}, ExitCode::limit);
 }
 

@@ -7,6 +7,7 @@
 // right. Submissions queue up behind one another on one stream; the host waits only where it is
 // asked to.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -16,9 +17,11 @@
 namespace heddle::runtime {
 
 struct CudaDeviceOptions {
-  int number = 0;            // of the GPU, as the driver counts
-  bool ptx = false;          // load PTX, which the driver compiles, instead of machine code
-  bool persistent = true;    // execute an entry as one kernel where the program has one for it
+  int number = 0;          // of the GPU, as the driver counts
+  bool ptx = false;        // load PTX, which the driver compiles, instead of machine code
+  bool persistent = true;  // execute an entry as one kernel where the program has one for it
+  int64_t most_free_bytes =
+      INT64_MAX;             // what free_bytes says at most: for trying a small GPU's streaming on a large one
   std::string kernel_cache;  // folder of compiled programs; empty: kernel_cache_folder()
 };
 

@@ -74,6 +74,7 @@ CudaInfo describe(const Driver& driver, int number, int version) {
   info.multiprocessors = attribute(cuda::kMultiprocessors);
   info.sm_threads = attribute(cuda::kMultiprocessorThreads);
   info.sm_shared_bytes = attribute(cuda::kMultiprocessorShared);
+  info.compute_mode = attribute(cuda::kComputeMode);
   size_t bytes = 0;
   driver.check(driver.DeviceTotalMem(&bytes, device), "cuDeviceTotalMem");
   info.memory_bytes = static_cast<int64_t>(bytes);
@@ -99,6 +100,7 @@ void Driver::check(cuda::Status status, const char* call) const {
 }
 
 std::string CudaInfo::refusal() const {
+  if (compute_mode == cuda::kProhibited) return name + " is in compute mode 'prohibited': no process may use it";
   if (major >= kOldestMajor) return {};
   return fmt::format("{} has compute capability {}.{}, {}.0 is needed", name, major, minor, kOldestMajor);
 }

@@ -29,7 +29,9 @@ constexpr Status kSuccess = 0, kOutOfMemory = 2, kNotFound = 500, kNotReady = 60
 constexpr Status kNoDevice = 100;
 // CUdevice_attribute
 constexpr int kMultiprocessors = 16, kMultiprocessorThreads = 39, kCapabilityMajor = 75, kCapabilityMinor = 76;
-constexpr int kMultiprocessorShared = 81;
+constexpr int kMultiprocessorShared = 81, kComputeMode = 20;
+// CUcomputemode: any number of processes, none, one
+constexpr int kShared = 0, kProhibited = 2, kOneProcess = 3;
 // CUfunction_attribute
 constexpr int kMaxDynamicSharedBytes = 8;
 constexpr unsigned kHostMapped = 0x03;       // CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP
@@ -112,6 +114,7 @@ struct CudaInfo {
   int multiprocessors = 0;
   int64_t sm_threads = 0, sm_shared_bytes = 0;  // of a multiprocessor: as in ir::Target
   int64_t memory_bytes = 0;
+  int compute_mode = cuda::kShared;
   std::string driver_version;  // "13.0": the newest CUDA that it runs
 
   // Why kernels cannot run there; empty where they can.

@@ -142,17 +142,21 @@ LoadedProgram::Entry LoadedProgram::load(const codegen::Program& program, const 
   if (loaded.steps.empty() || loaded.persistent) return loaded;
   for (const int64_t steps : kGraphSteps)
     if (steps == 1 || (entry.fed_rows > 0 && steps * launches_of_loops(entry) <= kMostRecorded))
-      loaded.graphs.emplace(steps, record(loaded, steps));
+      loaded.graphs.emplace(steps, record(loaded.steps, steps));
   return loaded;
 }
 
-GraphExecHandle LoadedProgram::record(Entry& entry, int64_t repeats) const {
+GraphExecHandle LoadedProgram::record_step(size_t entry, size_t step, int64_t copies) {
+  return record({&entries_.at(entry).steps.at(step), 1}, copies);
+}
+
+GraphExecHandle LoadedProgram::record(std::span<Step> steps, int64_t repeats) const {
   GraphHandle graph(driver_);
   GraphExecHandle exec(driver_);
   check(driver_.StreamBeginCapture(options_.stream, cuda::kCaptureThreadLocal), "cuStreamBeginCapture");
   try {
     for (int64_t i = 0; i < repeats; ++i)
-      for (Step& s : entry.steps) launch(s);
+      for (Step& s : steps) launch(s);
   } catch (...) {
     driver_.StreamEndCapture(options_.stream, graph.put());  // the stream is of use again
     throw;

@@ -5,6 +5,7 @@
 #pragma once
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -32,10 +33,10 @@ class LoadedProgram {
 
   // Queues an entry `repeats` times.
   void run(size_t entry, int64_t repeats) const;
-  // The steps of an entry as launches of their own, for profiles.
+  // The steps of an entry alone, for profiles: a graph of so many copies of one.
   size_t step_count(size_t entry) const { return entries_.at(entry).steps.size(); }
   const std::string& title(size_t entry, size_t step) const { return entries_.at(entry).steps.at(step).title; }
-  void run_step(size_t entry, size_t step) { launch(entries_.at(entry).steps.at(step)); }
+  GraphExecHandle record_step(size_t entry, size_t step, int64_t copies);
 
  private:
   struct Launch {
@@ -85,7 +86,7 @@ class LoadedProgram {
   void launch(Step& s) const;
   static void advance(Step& s, size_t loop, int64_t turns);
   void launch_persistent(const Launch& l, int64_t steps) const;
-  GraphExecHandle record(Entry& entry, int64_t repeats) const;
+  GraphExecHandle record(std::span<Step> steps, int64_t repeats) const;
   void upload() const;
   void check(cuda::Status status, const char* call) const { driver_.check(status, call); }
 

@@ -315,6 +315,37 @@ HD_KERNEL(k_own, 32)(float* __restrict__ to) {
   EXPECT_EQ(values, std::vector<float>(32, 3.0f));
 }
 
+// The fake refuses what a driver does: more dynamic shared memory than was asked for.
+TEST_F(Cuda, ALaunchBeyondTheSharedMemoryAskedForIsRefused) {
+  const runtime::Driver& driver = *runtime::find_driver();
+  runtime::CudaDevice device({.number = 0, .ptx = true, .kernel_cache = {}});
+  runtime::cuda::Module module = nullptr;
+  runtime::cuda::Function function = nullptr;
+  runtime::cuda::Stream stream = nullptr;
+  device.release(device.allocate(1));  // makes the context this thread's
+  driver.check(driver.StreamCreate(&stream, 0), "cuStreamCreate");
+  driver.check(driver.ModuleLoadData(&module,
+                                     ".version 8.0\n.target sm_90\n.address_size 64\n"
+                                     ".visible .entry k() {\n .shared .align 4 .b8 own[1024];\n ret;\n}\n"),
+               "cuModuleLoadData");
+  driver.check(driver.ModuleGetFunction(&function, module, "k"), "cuModuleGetFunction");
+  const auto launch = [&](unsigned shared) {
+    return driver.LaunchKernel(function, 1, 1, 1, 32, 1, 1, shared, stream, nullptr, nullptr);
+  };
+  EXPECT_EQ(launch(49152 - 1024), runtime::cuda::kSuccess);
+  EXPECT_NE(launch(49152), runtime::cuda::kSuccess);  // with its own 1024 more than 48 KB
+  EXPECT_EQ(driver.FuncSetAttribute(function, runtime::cuda::kMaxDynamicSharedBytes, 49152), runtime::cuda::kSuccess);
+  EXPECT_EQ(launch(49152), runtime::cuda::kSuccess);
+  EXPECT_NE(launch(49153), runtime::cuda::kSuccess);
+  EXPECT_NE(driver.FuncSetAttribute(function, runtime::cuda::kMaxDynamicSharedBytes, 232448), runtime::cuda::kSuccess);
+  driver.StreamSynchronize(stream);
+  driver.ModuleUnload(module);
+  driver.StreamDestroy(stream);
+  EXPECT_EQ(report().violations.size(), 2);
+  using Forget = void();
+  reinterpret_cast<Forget*>(dlsym(fake(), "fake_cuda_forget"))();
+}
+
 TEST_F(Cuda, LibraryCallsAreRefused) {
   codegen::Program program = compile(ir::h200(), 4, 0);
   codegen::Library call;

@@ -87,6 +87,7 @@ Status cuDeviceGetAttribute(int* value, int attribute, int) {
   const int capability = setting("HEDDLE_FAKE_CUDA_CAPABILITY", 90);
   switch (attribute) {
     case 16: *value = multiprocessors(); break;
+    case 20: *value = setting("HEDDLE_FAKE_CUDA_MODE", 0); break;
     case 39: *value = kMultiprocessorThreads; break;
     case 75: *value = capability / 10; break;
     case 76: *value = capability % 10; break;

@@ -11,6 +11,7 @@ void Stream::push(Operation op) {
     capture->nodes.push_back(std::move(op));
     return;
   }
+  work += op.nodes;
   queue.push_back(std::move(op));
   ++pushed;
 }

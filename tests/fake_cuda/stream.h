@@ -13,6 +13,7 @@ struct Operation {
   std::function<void()> execute;
   std::string what;            // "kernel k_feed"
   const void* uses = nullptr;  // an executable graph or a module that must live until then
+  uint64_t nodes = 1;          // of a graph: what it takes, in the fake's milliseconds
 };
 
 struct Graph {
@@ -23,6 +24,7 @@ struct Graph {
 struct Event {
   Stream* stream = nullptr;  // of the last record; nullptr: none yet
   uint64_t after = 0;        // operations of the stream
+  uint64_t work = 0;         // their nodes
   bool timed = false;
   int64_t queries = 0;  // in a row that found it not ready
 };
@@ -30,6 +32,7 @@ struct Event {
 struct Stream {
   std::deque<Operation> queue;
   uint64_t pushed = 0, executed = 0;
+  uint64_t work = 0;             // nodes of what was pushed
   std::optional<Graph> capture;  // what is being recorded
   bool capture_broken = false;
   bool runs_kernels = false;

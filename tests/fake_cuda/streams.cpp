@@ -146,7 +146,7 @@ Status cuEventRecord(void* event, void* stream) {
   Stream* s = find_stream(stream, "cuEventRecord");
   auto* e = find<Event>(event, "cuEventRecord");
   if (s == nullptr || e == nullptr) return kInvalidHandle;
-  e->stream = s, e->after = s->pushed, e->queries = 0;
+  e->stream = s, e->after = s->pushed, e->work = s->work, e->queries = 0;
   return kSuccess;
 }
 
@@ -179,7 +179,7 @@ Status cuEventElapsedTime(float* milliseconds, void* begin, void* end) {
   if (a == nullptr || b == nullptr) return kInvalidHandle;
   if (!a->timed || !b->timed) return kInvalidHandle;
   if (!is_complete(*a) || !is_complete(*b)) return kNotReady;
-  *milliseconds = static_cast<float>(b->after - a->after);  // a millisecond for each operation
+  *milliseconds = static_cast<float>(b->work - a->work);  // a millisecond for each operation, and each node of a graph
   return call.status();
 }
 
@@ -211,7 +211,7 @@ Status cuGraphLaunch(void* exec, void* stream) {
   s->push({[nodes = &g->graph.nodes] {
              for (const Operation& op : *nodes) op.execute();
            },
-           "graph", g});
+           "graph", g, g->graph.nodes.size() + 1});  // one: the launch
   return kSuccess;
 }
 

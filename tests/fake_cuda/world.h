@@ -9,6 +9,7 @@
 //   HEDDLE_FAKE_CUDA_REPORT=FILE   violations and counts, a line each, when the process ends
 //   HEDDLE_FAKE_CUDA_NAME=NAME     the GPU's name (default NVIDIA H200 NVL)
 //   HEDDLE_FAKE_CUDA_CAPABILITY=86 its compute capability, here 8.6 (default 9.0)
+//   HEDDLE_FAKE_CUDA_MODE=2        its compute mode: 0 shared by processes (default), 2 prohibited, 3 one process
 //   HEDDLE_FAKE_CUDA_SHARED=BYTES  shared memory of a multiprocessor (default an H200's)
 //   HEDDLE_FAKE_CUDA_FAIL=CALL:N   the N-th call of that function fails: out of memory, or an error of launches;
 //                                  CALL:N+ and all calls after it, as after a kernel that touched what is not there

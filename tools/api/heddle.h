@@ -67,7 +67,7 @@ struct HEDDLE_API Options {
   bool small = false;                 // the model's own small form
   std::string device = "auto";        // "host", "cuda", "cuda:1"
   int threads = 0;                    // of the host; 0: as many as it has
-  int memory_gib = 0;                 // GiB that a program may take; 0: what the device has
+  int64_t memory_bytes = 0;           // that a program may take; 0: what the device has
   std::string data = {};              // the folder of the data files; "": the model's
   // Told of what is done otherwise than usual: weights of another type are converted, compiled kernels cannot be kept.
   std::function<void(const std::string&)> note = {};

@@ -66,7 +66,7 @@ struct Model::Impl {
     auto on = std::make_unique<OnDevice<T>>();
     tell_of_kernel_cache();
     on->device = driver::open_device({.device = options.device, .threads = options.threads});
-    const driver::CompileOptions compile{.target = on->device.target, .memory_gib = options.memory_gib};
+    const driver::CompileOptions compile{.target = on->device.target, .memory_bytes = options.memory_bytes};
     on->made = make(compile, *on->device.device);
     return on;
   }
@@ -138,13 +138,13 @@ namespace {
 
 // As the command line checks its options.
 void check(const Options& options) {
-  constexpr int kMostThreads = 1024, kMostGib = 1 << 20;
-  const auto within = [](const char* name, int value, int most) {
+  constexpr int64_t kMostThreads = 1024, kMostBytes = int64_t{1} << 50;
+  const auto within = [](const char* name, int64_t value, int64_t most) {
     if (value < 0 || value > most)
       throw UserError(ExitCode::usage, fmt::format("Options::{} is {}, expected 0 ... {}", name, value, most));
   };
   within("threads", options.threads, kMostThreads);
-  within("memory_gib", options.memory_gib, kMostGib);
+  within("memory_bytes", options.memory_bytes, kMostBytes);
 }
 
 template <class Impl>

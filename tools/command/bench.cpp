@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <memory>
 #include <optional>
 
@@ -34,7 +35,7 @@ struct BenchArguments {
   double seconds = 1;
   int blocks = 9;
   int repeat = 64;
-  bool profile = false, json = false;
+  bool pipelined = false, profile = false, json = false;
 };
 
 struct Measured {
@@ -46,16 +47,19 @@ struct Measured {
 double seconds_of(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 // Steps over random batches in turn: a fed entry takes them from a table, several a submission;
-// into the inputs of another they are written before each step.
+// into the inputs of another they are written before each step. The host waits after each
+// submission, or, pipelined, for the one before: as a training does.
 class Bench {
  public:
   Bench(runtime::Executable& executable, const codegen::Entry& entry, const frontend::TrainingPlan& plan,
-        int64_t repeat)
-      : executable_(executable), entry_(entry), repeat_(repeat) {
+        const BenchArguments& a)
+      : executable_(executable), entry_(entry), repeat_(a.repeat), most_under_way_(a.pipelined ? 2 : 1) {
     if (entry.fed_rows == 0) {
       ring_.emplace(entry, plan);
     } else {
       table_ = random_table(entry, plan);
+      for (int64_t row = 0; row < table_.rows * passes(); ++row)
+        order_.push_back(static_cast<uint32_t>(row % table_.rows));
       feed_.emplace(executable);
       begin();
     }
@@ -64,6 +68,7 @@ class Bench {
   double block(int64_t steps) {
     const Clock::time_point begin = Clock::now();
     for (int64_t left = steps; left > 0;) left -= feed_ ? run_fed(left) : run_written();
+    finish(0);
     return seconds_of(begin);
   }
 
@@ -80,16 +85,35 @@ class Bench {
   }
 
  private:
+  struct Submission {
+    uint64_t number;
+    int64_t steps;
+  };
+
+  // Through the table, so that a large submission finds its batches, and the next one too.
+  int64_t passes() const {
+    constexpr int64_t kBatches = 1024;
+    const int64_t batches = table_.rows / entry_.fed_rows;
+    return (kBatches + batches - 1) / batches;
+  }
   void begin() {
-    feed_->begin(table_, {});
-    batches_left_ = table_.rows / entry_.fed_rows;
+    finish(0);
+    feed_->begin(table_, order_);
+    batches_left_ = static_cast<int64_t>(order_.size()) / entry_.fed_rows;
+  }
+  // Waits until no more than so many submissions are under way.
+  void finish(size_t under_way) {
+    for (; under_way_.size() > under_way; under_way_.pop_front()) {
+      executable_.wait(under_way_.front().number);
+      feed_->take(under_way_.front().steps);
+    }
   }
   int64_t run_fed(int64_t left) {
     if (batches_left_ == 0) begin();
     const int64_t k = std::min({left, batches_left_, repeat_});
     feed_->provide(k * entry_.fed_rows);
-    executable_.wait(executable_.submit(entry_, k));
-    feed_->take(k);
+    under_way_.push_back({executable_.submit(entry_, k), k});
+    finish(most_under_way_ - 1);
     batches_left_ -= k;
     return k;
   }
@@ -102,8 +126,11 @@ class Bench {
   runtime::Executable& executable_;
   const codegen::Entry& entry_;
   int64_t repeat_;
+  size_t most_under_way_;
+  std::deque<Submission> under_way_;
   std::optional<InputRing> ring_;
   runtime::data::Table table_;
+  std::vector<uint32_t> order_;
   std::optional<runtime::Feed> feed_;
   int64_t batches_left_ = 0;
 };
@@ -151,19 +178,25 @@ void print_profile(std::vector<runtime::StepTime> times) {
     print_note("{:>10.1f} us {:>5.1f} %  {}\n", t.seconds * 1e6, 100 * t.seconds / total, t.title);
 }
 
+std::string host_does(const BenchArguments& a) {
+  return a.pipelined ? "two submissions under way" : "waits after each submission";
+}
+
 void report(const BenchArguments& a, const codegen::Program& program, const Measured& m, int64_t batch,
             const std::string& device, const std::string& profile) {
   const double least = *std::min_element(m.block_ms.begin(), m.block_ms.end()), middle = median(m.block_ms);
-  print_note("{} {} on {}: batch {}, {} blocks of {} steps, min {:.4g} ms, median {:.4g} ms, {:.4g} samples/s\n",
+  print_note("{} {} on {}: batch {}, {} blocks of {} steps, min {:.4g} ms, median {:.4g} ms, {:.4g} samples/s, {}\n",
              program.name, a.entry, device, batch, a.blocks, m.steps_per_block, least, middle,
-             1e3 * static_cast<double>(batch) / middle);
+             1e3 * static_cast<double>(batch) / middle, host_does(a));
   if (!a.json) return;
   std::vector<std::string> blocks;
   for (double b : m.block_ms) blocks.push_back(runtime::json_number(b));
   runtime::JsonObject out;
   out.text("model", program.name).text("entry", a.entry).text("device", device).integer("batch", batch);
   out.number("step_ms_min", least).number("step_ms_median", middle).raw("blocks", runtime::json_list(blocks));
-  out.integer("steps_per_block", m.steps_per_block)
+  out.integer("repeat", a.repeat)
+      .text("host", host_does(a))
+      .integer("steps_per_block", m.steps_per_block)
       .number("samples_per_second", 1e3 * static_cast<double>(batch) / middle);
   out.number("cold_s", m.cold_s)
       .integer("arena_bytes", program.arena_bytes)
@@ -229,11 +262,12 @@ void bench(const BenchArguments& a) {
   if (entry == nullptr) refuse_entry(a.entry, model.model, ExitCode::failed);
   runtime::Executable executable(program, *device.device);
   if (const codegen::Entry* init = program.find_entry(ir::Phase::init)) executable.run(*init);
-  Bench runs(executable, *entry, compiled.plan, a.repeat);
+  Bench runs(executable, *entry, compiled.plan, a);
   const Measured m = measure(runs, a);
   std::string profile;
   if (a.profile) {
-    const std::vector<runtime::StepTime> times = runs.profile(20);
+    const int rounds = device.target.gpu ? 4 : 20;  // a GPU takes the least of several in each
+    const std::vector<runtime::StepTime> times = runs.profile(rounds);
     print_profile(times);
     profile = profile_json(program, *entry, times);
   }
@@ -255,6 +289,8 @@ void add_bench(CommandLine& line) {
       .between(0.01, 3600.0);
   command.add_option("--blocks", a->blocks, "timed blocks (default 9)").between(7, 1000);
   command.add_option("--repeat", a->repeat, "steps of one submission to the device (default 64)").between(1, 4096);
+  command.add_flag("--pipelined", a->pipelined,
+                   "keep two submissions under way, as a training does (default: wait after each)");
   command.add_flag("--profile", a->profile,
                    "print on standard error the time of each step of the entry; with --json also the predicted time");
   command.add_flag("--json", a->json, "print one JSON object on standard output");

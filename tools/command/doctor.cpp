@@ -77,11 +77,12 @@ std::vector<Finding> cuda_findings() {
       }
       std::string note;
       const ir::Target target = driver::target_of(gpu, note);
-      findings.push_back(
-          {fmt::format("cuda:{}", i),
-           fmt::format("{}, capability {}.{}, {} multiprocessors, {:.0f} GB, driver for CUDA {}; {}", gpu.name,
-                       gpu.major, gpu.minor, gpu.multiprocessors, static_cast<double>(gpu.memory_bytes) / 1e9,
-                       gpu.driver_version, note.empty() ? "planned as " + target.name : note)});
+      findings.push_back({fmt::format("cuda:{}", i),
+                          fmt::format("{}, capability {}.{}, {} multiprocessors, {:.0f} GB, driver for CUDA {}{}; {}",
+                                      gpu.name, gpu.major, gpu.minor, gpu.multiprocessors,
+                                      static_cast<double>(gpu.memory_bytes) / 1e9, gpu.driver_version,
+                                      gpu.compute_mode == runtime::cuda::kOneProcess ? ", one process at a time" : "",
+                                      note.empty() ? "planned as " + target.name : note)});
     }
   } catch (const UserError& error) {
     findings.push_back({"cuda device", error.diagnostics().front().message, false});

@@ -1,5 +1,6 @@
 #include "tools/command/model_arguments.h"
 
+#include "tools/command/byte_count.h"
 #include "tools/command/command_line.h"
 #include "tools/command/output.h"
 
@@ -30,8 +31,8 @@ void add_model_arguments(Command& command, ModelArguments& a, ShortForms forms) 
   }
   command.add_option("--set", a.set, "override a value: --set train.optimizer.lr=3e-4");
   command.add_flag("--small", a.small, "apply the model's own \"small\" overrides");
-  command.add_option("--memory-limit", a.memory_gib, "GiB that a program may take (default: the target's)")
-      .between(1, 1 << 20);
+  command.add_option("--memory-limit", a.memory_limit,
+                     "memory that a program may take: \"300MiB\", \"8GiB\", or bytes (default: the target's)");
 }
 
 frontend::ReadOptions read_options(const ModelArguments& a, const std::vector<std::string>& first_set) {
@@ -44,8 +45,12 @@ void read(const ModelArguments& a, driver::ReadModel& into, const std::vector<st
   driver::read_model(into, a.model, read_options(a, first_set));
 }
 
+int64_t memory_bytes(const ModelArguments& a) {
+  return a.memory_limit.empty() ? 0 : byte_count(a.memory_limit, "--memory-limit");
+}
+
 driver::CompileOptions compile_options(const ModelArguments& a) {
-  return {.memory_gib = a.memory_gib, .tell = [](const std::string& line) { print_note("{}\n", line); }};
+  return {.memory_bytes = memory_bytes(a), .tell = [](const std::string& line) { print_note("{}\n", line); }};
 }
 
 void print_warnings(const frontend::TrainingPlan& plan) {

@@ -18,13 +18,15 @@ struct ModelArguments {
   std::vector<std::string> set;
   std::string epochs, lr, batch, seed;  // short forms of --set; empty: not given
   bool small = false;
-  int memory_gib = 0;  // that a program may take; 0: what the target has
+  std::string memory_limit;  // "300MiB": that a program may take; empty: what the target has
 };
 enum class ShortForms { all, none };  // --epochs, --lr, --batch and --seed, which say how to train
 void add_model_arguments(Command& command, ModelArguments& a, ShortForms forms = ShortForms::all);
 
 frontend::ReadOptions read_options(const ModelArguments& a, const std::vector<std::string>& first_set = {});
 void read(const ModelArguments& a, driver::ReadModel& into, const std::vector<std::string>& first_set = {});
+// What --memory-limit says; 0 where it is not given. Throws UserError (exit 2) where it is no number of bytes.
+int64_t memory_bytes(const ModelArguments& a);
 // What the arguments say, the rest as it stands in driver::CompileOptions. What is assumed is told on standard error.
 driver::CompileOptions compile_options(const ModelArguments& a);
 

@@ -16,7 +16,7 @@ heddle::Model open_model(const ModelArguments& a, const driver::DeviceRequest& d
                         .small = a.small,
                         .device = device.device,
                         .threads = device.threads,
-                        .memory_gib = a.memory_gib,
+                        .memory_bytes = memory_bytes(a),
                         .data = {},
                         .note = note ? note : print_as_note,
                         .text_name = "<stdin>"};

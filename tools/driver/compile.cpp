@@ -68,7 +68,7 @@ void run_passes(ir::Module& m, const CompileOptions& options, const std::vector<
   passes::Options pass_options;
   pass_options.target = options.target;
   pass_options.libraries = libraries();
-  pass_options.memory_bytes = int64_t{options.memory_gib} << 30;
+  pass_options.memory_bytes = options.memory_bytes;
   pass_options.remark = options.remark;
   pass_options.columns = fed;
   passes::RunOptions run;

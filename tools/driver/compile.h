@@ -30,7 +30,7 @@ struct StageTime {
 
 struct CompileOptions {
   ir::Target target = ir::host();
-  int memory_gib = 0;  // that a program may take; 0: the target's
+  int64_t memory_bytes = 0;  // that a program may take; 0: the target's
   // The graphs and their batches; none: all that the model has. Then the rows in `folder` tell a schedule that ends how
   // long the training is, if they are at hand.
   std::optional<frontend::BuildOptions> entries = {};
@@ -58,7 +58,7 @@ struct Compiled {
 // Compiles a model: one that was read, or built in C++. The model's locations must stay. What needs
 // rows is assumed: normalize without numbers takes a mean of 0 and a deviation of 1. Throws
 // UserError: `failed` with every fault that is found in the model, `missing` where a library is not
-// there, `limit` where the program takes more memory than the target or options.memory_gib allow.
+// there, `limit` where the program takes more memory than the target or options.memory_bytes allow.
 Compiled compile(const frontend::Model& model, const CompileOptions& options = {});
 
 // A model with its plan, before it is compiled: whoever knows more than the model's text completes the plan, with the

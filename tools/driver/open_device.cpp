@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 
 #include "ir/diagnostic.h"
@@ -35,11 +36,23 @@ bool wants_ptx() { return second_of("HEDDLE_CUDA_CODE", "cubin", "ptx"); }
 // For comparing the two on a GPU.
 bool wants_launches() { return second_of("HEDDLE_CUDA_STEPS", "persistent", "launches"); }
 
+// As if so many bytes of the GPU were free: larger data sets are streamed.
+int64_t most_free_bytes() {
+  const char* value = std::getenv("HEDDLE_CUDA_FREE");
+  if (value == nullptr || *value == '\0') return std::numeric_limits<int64_t>::max();
+  const std::string text = value;
+  int64_t bytes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  if (error == std::errc() && end == text.data() + text.size() && bytes >= 0) return bytes;
+  throw UserError(ExitCode::usage, fmt::format("HEDDLE_CUDA_FREE is '{}', expected a number of bytes", text));
+}
+
 OpenedDevice open_cuda(int number) {
   OpenedDevice opened;
   const std::vector<runtime::CudaInfo> all = runtime::cuda_devices();
   runtime::CudaDeviceOptions options;
   options.number = number, options.ptx = wants_ptx(), options.persistent = !wants_launches();
+  options.most_free_bytes = most_free_bytes();
   opened.device = std::make_unique<runtime::CudaDevice>(options);
   opened.target = target_of(all.at(static_cast<size_t>(number)), opened.note);
   return opened;

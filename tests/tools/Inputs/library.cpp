@@ -235,7 +235,7 @@ int main(int argc, char** argv) {
   refused(2, "'x' has no rows", [&] { other.predict({{"x", {.dtype = "f32"}}}); });
   refused(2, "Options::threads is -1, expected 0 ... 1024", [] { heddle::Model::parse(kModel, {.threads = -1}); });
   refused(2, "Options::threads is 1000000000,", [] { heddle::Model::parse(kModel, {.threads = 1000000000}); });
-  refused(2, "Options::memory_gib is -1,", [] { heddle::Model::parse(kModel, {.memory_gib = -1}); });
+  refused(2, "Options::memory_bytes is -1,", [] { heddle::Model::parse(kModel, {.memory_bytes = -1}); });
   refused(2, "load: - is no file", [] { heddle::Model::load("-"); });
   refused(1, "mine:1:2:", [] { heddle::Model::parse("{x", {.text_name = "mine"}); });
   refused(2, "FilePredictions::format is 'xls'", [&] { other.predict_files({.in = {"-"}, .format = "xls"}); });
