@@ -6,7 +6,9 @@
 // Private to the runtime's oneDNN files.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <vector>
 
 #include "runtime/host/onednn_descriptors.h"
 #include "runtime/host/onednn_parts.h"
@@ -163,6 +165,15 @@ class Builder {
   };
   static std::vector<Runs> matmul_runs(const Product& p, const Product& part);
   static MatmulDescs matmul_descs(const Product& p, const Product& part, const Runs& runs);
+  // Serves all runs and slices of its size: they differ in their addresses alone.
+  struct MatmulPrimitive {
+    std::array<int64_t, 5> size;  // of the part, then of its runs
+    bool bias;
+    MatmulDescs memory;
+    dnnl::matmul::primitive_desc desc;
+    dnnl::matmul primitive;
+  };
+  const MatmulPrimitive& matmul_primitive(const Product& p, const Product& part, const Runs& runs, bool bias);
   Convolution geometry(const Dims& x, const Dims& w, const Dims& y) const;
   void forward(const Convolution& g);
   void forward_piece(const Convolution& g, Share images, OnednnTasks& tasks, Scratch& scratch);
@@ -210,6 +221,7 @@ class Builder {
   std::vector<void*> arguments_;
   char* base_;
   OnednnParts parts_;
+  std::vector<MatmulPrimitive> products_;
   std::optional<memory::desc> pack_;
   float* packed_ = nullptr;
 };
