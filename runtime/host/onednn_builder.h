@@ -57,7 +57,10 @@ inline dnnl::fpmath_mode fpmath_mode(const std::string& precision) {
 class Builder {
  public:
   Builder(const codegen::Library& call, std::span<void* const> arguments, void* workspace)
-      : call_(call), arguments_(arguments.begin(), arguments.end()), base_(static_cast<char*>(workspace)) {
+      : call_(call),
+        measured_(arguments.empty()),
+        arguments_(arguments.begin(), arguments.end()),
+        base_(static_cast<char*>(workspace)) {
     arguments_.resize(call.operands.size() + call.results.size(), nullptr);
   }
 
@@ -83,7 +86,9 @@ class Builder {
     return reinterpret_cast<double*>(take(static_cast<size_t>(count) * sizeof(double)));
   }
 
+  // Of a call that is only measured nothing is bound: its tasks never run.
   dnnl_memory_t bind(const memory::desc& desc, void* address) {
+    if (measured_) return nullptr;
     parts_.memories.emplace_back(desc, parts_.engine, address == nullptr ? DNNL_MEMORY_NONE : address);
     return parts_.memories.back().get();
   }
@@ -218,6 +223,7 @@ class Builder {
   }
 
   const codegen::Library& call_;
+  const bool measured_;
   std::vector<void*> arguments_;
   char* base_;
   OnednnParts parts_;
