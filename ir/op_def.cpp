@@ -80,6 +80,8 @@ const std::vector<int64_t>& Signature::integers(std::string_view name) const {
 
 Signature signature(const Graph& g, const Node& n) {
   Signature s{.op = n.op, .attrs = n.attrs, .operands = {}, .results = {}};
+  s.operands.reserve(n.operands.size());
+  s.results.reserve(n.results.size());
   for (const ValueId v : n.operands) s.operands.push_back(g[v].type);
   for (const ValueId v : n.results) s.results.push_back(g[v].type);
   return s;

@@ -119,9 +119,11 @@ Radix radix(const IndexExpr& a, int64_t k, const Dims& extents) {
 
 // c * (x mod m) is c * x modulo k when k divides c * m.
 IndexExpr drop_inner_modulo(const IndexExpr& a, int64_t k) {
+  const auto drops = [&](const IndexTerm& t) { return t.kind == Kind::modulo && (t.coefficient * t.divisor) % k == 0; };
+  if (std::none_of(a.terms.begin(), a.terms.end(), drops)) return a;
   IndexExpr out(a.constant);
   for (const IndexTerm& t : a.terms) {
-    if (t.kind == Kind::modulo && (t.coefficient * t.divisor) % k == 0) {
+    if (drops(t)) {
       out = out + drop_inner_modulo(t.inner[0], k) * t.coefficient;
     } else {
       IndexExpr same;

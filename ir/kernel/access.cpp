@@ -103,6 +103,14 @@ IndexExpr source_k(const Signature& s, const Source& source, const IndexMap& res
   return source.k ? through(result, source.k(s), s.results[0].dims) : IndexExpr(0);
 }
 
+bool is_reduction(const OpDef& op) {
+  return visit_kind(
+      op, [](const OneOf<Reduction, Contraction> auto&) { return true; },
+      [](const OneOf<Source, Elementwise, Movement, Lookup, Primitive, Composite, Gradient, Call, Scan> auto&) {
+        return false;
+      });
+}
+
 const ReductionDomain* reduction_domain(const Signature& s, ReductionDomain& storage) {
   const auto reduces = [&](const OneOf<Reduction, Contraction> auto& kind) {
     storage = kind.domain(s);

@@ -54,6 +54,7 @@ struct ReductionAccess {
   IndexExpr k;
   int64_t count = 0;
 };
+bool is_reduction(const OpDef& op);  // or a contraction, which is a sum
 const ReductionDomain* reduction_domain(const Signature& s, ReductionDomain& storage);  // nullptr: not a reduction
 ReductionAccess inner_reduction(const Signature& s, const ReductionDomain& d, const IndexMap& result);
 // With one result, as one loop over all elements in their order: lanes side by side have neighbouring ones.

@@ -8,7 +8,7 @@
 namespace heddle::ir {
 namespace {
 
-constexpr int64_t kWarp = 32;
+constexpr int64_t kWarp = 32, kRegisterBytes = 4;
 
 // Registers of sums that a lane holds: of 1024 threads each has 64 in all, of 512 it has twice as many.
 int64_t registers_of_sums(int64_t threads) {
@@ -16,18 +16,42 @@ int64_t registers_of_sums(int64_t threads) {
   return threads > kMany ? kSumsOfMany : kSums;
 }
 
-int64_t turns_of_all(int64_t threads, int64_t blocks, int64_t columns, const std::vector<int64_t>& bytes) {
-  int64_t turns = 0;
-  for (const int64_t b : bytes) turns += columns_meet(threads, blocks, columns, b).turns;
-  return turns;
-}
+// The turns of columns_meet alone, for any number of blocks. Registers are divided among the
+// columns that a lane has abreast: for so many blocks at once of each, the most of them take the fewest turns.
+class Turns {
+ public:
+  Turns(int64_t threads, int64_t columns, int64_t bytes) {
+    const int64_t most = registers_of_sums(threads) / ceil_div(bytes, kRegisterBytes);
+    for (int64_t shares = 1; shares <= kWarp; shares *= 2) {
+      const int64_t sets = ceil_div(columns, threads / shares), widest = std::min(sets, most);
+      for (int64_t abreast = 1; abreast <= widest; ++abreast)
+        if (abreast == widest || most / (abreast + 1) != most / abreast)
+          ways_.push_back({shares, most / abreast, ceil_div(sets, abreast)});
+    }
+  }
+  int64_t of(int64_t blocks) const {
+    if (ways_.empty()) return ColumnsMeet{}.turns;
+    int64_t least = INT64_MAX;
+    for (const Way& w : ways_) {
+      const int64_t of_lane = ceil_div(std::max<int64_t>(blocks, 1), w.shares);
+      least = std::min(least, w.turns * ceil_div(of_lane, w.at_once));
+    }
+    return least;
+  }
+
+ private:
+  struct Way {
+    int64_t shares, at_once, turns;  // turns of one pass over the blocks of a lane
+  };
+  std::vector<Way> ways_;
+};
 
 }  // namespace
 
 // The fewest turns; of equal ones the least cycles, by what lanes execute for a load each and by the sectors that they
 // ask for: where more lanes share a column, fewer neighbouring columns are read together.
 ColumnsMeet columns_meet(int64_t threads, int64_t blocks, int64_t columns, int64_t bytes) {
-  constexpr int64_t kRegisterBytes = 4, kSector = 32, kInstructions = 8, kThreadsOfCycle = 128, kSectorsOfCycle = 2;
+  constexpr int64_t kSector = 32, kInstructions = 8, kThreadsOfCycle = 128, kSectorsOfCycle = 2;
   if (threads < kWarp) return {};
   const int64_t most = registers_of_sums(threads) / ceil_div(bytes, kRegisterBytes);
   ColumnsMeet best;
@@ -53,17 +77,23 @@ ColumnsMeet columns_meet(int64_t threads, int64_t blocks, int64_t columns, int64
 int64_t blocks_gather(int64_t threads, int64_t blocks, int64_t columns, const std::vector<int64_t>& bytes) {
   constexpr int64_t kWorth = 3;
   if (threads < kWarp) return blocks;
-  const int64_t at_once = turns_of_all(threads, blocks, columns, bytes),
-                fewest = 2 * static_cast<int64_t>(bytes.size());
+  std::vector<Turns> reductions;
+  for (const int64_t b : bytes) reductions.emplace_back(threads, columns, b);
+  const auto turns = [&](int64_t count) {
+    int64_t all = 0;
+    for (const Turns& one : reductions) all += one.of(count);
+    return all;
+  };
+  const int64_t at_once = turns(blocks), fewest = 2 * static_cast<int64_t>(bytes.size());
   int64_t best = blocks;
   if (at_once < fewest + kWorth) return best;
   std::tuple<int64_t, int64_t> least{at_once - kWorth + 1, 0};
   for (int64_t gather = 2; gather < blocks; ++gather) {
-    const int64_t groups = ceil_div(blocks, gather);
-    const std::tuple<int64_t, int64_t> turns{
-        turns_of_all(threads, gather, columns, bytes) + turns_of_all(threads, groups, columns, bytes), gather + groups};
-    if (turns >= least) continue;
-    best = gather, least = turns;
+    const int64_t inside = turns(gather), groups = ceil_div(blocks, gather);
+    if (inside >= std::get<0>(least)) break;  // more blocks never take fewer turns
+    const std::tuple<int64_t, int64_t> both{inside + turns(groups), gather + groups};
+    if (both >= least) continue;
+    best = gather, least = both;
   }
   return best;
 }

@@ -17,9 +17,10 @@ namespace {
 
 // How many points each result element reduces; 1 where the node is no reduction.
 double domain_points(const Graph& k, const Node& n) {
-  ReductionDomain storage;
-  const ReductionDomain* domain = reduction_domain(signature(k, n), storage);
-  return domain != nullptr ? static_cast<double>(product(domain->extents)) : 1;
+  if (!is_reduction(*n.op)) return 1;
+  ReductionDomain domain;
+  reduction_domain(signature(k, n), domain);
+  return static_cast<double>(product(domain.extents));
 }
 
 // Whether a broadcast repeats numbers that differ from column to column: along the last axis that is longer than one.
@@ -169,9 +170,10 @@ double thread_seconds(const Graph& k, double flops, const Target& target, double
   constexpr double kTurn = 2e-8, kLoadsToProducts = 4, kOperation = 2.5e-9;
   if (!target.gpu) return flops / target.flops + column_seconds(k);
   double seconds = 0, of_products = 0;
+  const Evaluations evaluations(k);
   for (const NodeId n : k.order) {
     if (!std::holds_alternative<Contraction>(k[n].op->kind)) continue;
-    const double elements = Evaluations(k).of(k[n]), of_product = elements * flops_per_element(k, k[n]);
+    const double elements = evaluations.of(k[n]), of_product = elements * flops_per_element(k, k[n]);
     const double of_thread = std::max(1.0, elements / threads);
     of_products += of_product;
     seconds += std::max(domain_points(k, k[n]) * of_thread * kTurn, (kLoadsToProducts - 1) * of_product / target.flops);

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+#include <vector>
+
 #include "ir/kernel/access.h"
 #include "ir/visit.h"
 
@@ -14,15 +17,12 @@ class ReductionPlanner {
       : k_(k), rows_(std::get_if<schedules::Rows>(&k.schedule->how)), space_(space), plan_(plan) {}
 
   void classify(const Node& n) {
-    const Signature s = signature(k_, n);
     const bool decomposed = visit_kind(
         *n.op, [](const OneOf<Source, Elementwise, Movement, Lookup, Reduction, Contraction> auto&) { return true; },
         [](const OneOf<Primitive, Composite, Gradient, Call, Scan> auto&) { return false; });
     if (!decomposed) throw Refusal{fmt::format("{} must be decomposed first", n.op->name)};
-    ReductionDomain storage;
-    const ReductionDomain* d = reduction_domain(s, storage);
-    if (d == nullptr) return inherit_finishing(n);
-    ReductionPlan plan = rows_ != nullptr ? spread_plan(s, *d) : ReductionPlan::inner;
+    if (!is_reduction(*n.op)) return inherit_finishing(n);
+    ReductionPlan plan = rows_ != nullptr ? spread_plan(n) : ReductionPlan::inner;
     if ((plan == ReductionPlan::column || plan == ReductionPlan::total) && !only_finished(n.results[0])) {
       const bool one_row = plan == ReductionPlan::total && space_[kRow] == 1;
       plan = one_row ? ReductionPlan::row : ReductionPlan::inner;
@@ -49,7 +49,10 @@ class ReductionPlanner {
     p.extent = column || k_[v].type.elements() > 1 ? Extent::column : Extent::scalar;
   }
 
-  ReductionPlan spread_plan(const Signature& s, const ReductionDomain& d) {
+  ReductionPlan spread_plan(const Node& n) {
+    const Signature s = signature(k_, n);
+    ReductionDomain d;
+    reduction_domain(s, d);
     const int64_t results = s.results[0].elements(), points = product(d.extents);
     const int64_t rows = space_[kRow], columns = space_[kColumn];
     if (rows * columns == 1) return ReductionPlan::inner;  // nobody to share one point with, nothing to wait for
@@ -75,13 +78,20 @@ class ReductionPlanner {
   }
 
   // Everything that follows has the value's own number of elements and is no reduction.
-  bool only_finished(ValueId v) const {
-    for (const NodeId u : k_[v].uses) {
-      const Node& user = k_[u];
-      ReductionDomain storage;
-      if (reduction_domain(signature(k_, user), storage) != nullptr) return false;
-      for (const ValueId r : user.results)
-        if (k_[r].type.elements() != k_[v].type.elements() || !only_finished(r)) return false;
+  bool only_finished(ValueId first) const {
+    std::vector<char> seen(k_.value_count(), 0);  // many paths lead through a chain of x * x
+    std::vector<ValueId> open{first};
+    while (!open.empty()) {
+      const ValueId v = open.back();
+      open.pop_back();
+      if (std::exchange(seen[index_of(v)], 1)) continue;
+      for (const NodeId u : k_[v].uses) {
+        const Node& user = k_[u];
+        if (is_reduction(*user.op)) return false;
+        for (const ValueId r : user.results)
+          if (k_[r].type.elements() != k_[v].type.elements()) return false;
+        open.insert(open.end(), user.results.begin(), user.results.end());
+      }
     }
     return true;
   }

@@ -111,17 +111,17 @@ class Planner {
   }
 
   Need compute(ValueId v, const Node& n, const IndexMap& at, bool finishing) {
-    const Signature s = signature(k_, n);
+    const auto s = [&] { return signature(k_, n); };
     return visit_kind(
-        *n.op, [&](const Source& source) { return compute_source(n, s, source, at, finishing); },
-        [&](const Movement& m) { return compute_movement(n, operand_accesses(s, m, at), finishing); },
-        [&](const Lookup& lookup) { return compute_lookup(n, lookup_access(s, lookup, at), finishing); },
+        *n.op, [&](const Source& source) { return compute_source(n, s(), source, at, finishing); },
+        [&](const Movement& m) { return compute_movement(n, operand_accesses(s(), m, at), finishing); },
+        [&](const Lookup& lookup) { return compute_lookup(n, lookup_access(s(), lookup, at), finishing); },
         [&](const Elementwise&) {
           Need sum;
           for (const ValueId o : n.operands) sum = join(sum, need(o, at, finishing));
           return sum;
         },
-        [&](const OneOf<Reduction, Contraction> auto&) { return compute_reduction(v, n, s, at, finishing); },
+        [&](const OneOf<Reduction, Contraction> auto&) { return compute_reduction(v, n, s(), at, finishing); },
         [&](const OneOf<Primitive, Composite, Gradient, Call, Scan> auto&) -> Need {
           throw Refusal{fmt::format("{} must be decomposed first", n.op->name)};
         });

@@ -6,7 +6,9 @@
 // Private to the runtime's oneDNN files.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <vector>
 
 #include "runtime/host/onednn_descriptors.h"
 #include "runtime/host/onednn_parts.h"
@@ -55,7 +57,10 @@ inline dnnl::fpmath_mode fpmath_mode(const std::string& precision) {
 class Builder {
  public:
   Builder(const codegen::Library& call, std::span<void* const> arguments, void* workspace)
-      : call_(call), arguments_(arguments.begin(), arguments.end()), base_(static_cast<char*>(workspace)) {
+      : call_(call),
+        measured_(arguments.empty()),
+        arguments_(arguments.begin(), arguments.end()),
+        base_(static_cast<char*>(workspace)) {
     arguments_.resize(call.operands.size() + call.results.size(), nullptr);
   }
 
@@ -81,7 +86,9 @@ class Builder {
     return reinterpret_cast<double*>(take(static_cast<size_t>(count) * sizeof(double)));
   }
 
+  // Of a call that is only measured nothing is bound: its tasks never run.
   dnnl_memory_t bind(const memory::desc& desc, void* address) {
+    if (measured_) return nullptr;
     parts_.memories.emplace_back(desc, parts_.engine, address == nullptr ? DNNL_MEMORY_NONE : address);
     return parts_.memories.back().get();
   }
@@ -163,6 +170,15 @@ class Builder {
   };
   static std::vector<Runs> matmul_runs(const Product& p, const Product& part);
   static MatmulDescs matmul_descs(const Product& p, const Product& part, const Runs& runs);
+  // Serves all runs and slices of its size: they differ in their addresses alone.
+  struct MatmulPrimitive {
+    std::array<int64_t, 5> size;  // of the part, then of its runs
+    bool bias;
+    MatmulDescs memory;
+    dnnl::matmul::primitive_desc desc;
+    dnnl::matmul primitive;
+  };
+  const MatmulPrimitive& matmul_primitive(const Product& p, const Product& part, const Runs& runs, bool bias);
   Convolution geometry(const Dims& x, const Dims& w, const Dims& y) const;
   void forward(const Convolution& g);
   void forward_piece(const Convolution& g, Share images, OnednnTasks& tasks, Scratch& scratch);
@@ -207,9 +223,11 @@ class Builder {
   }
 
   const codegen::Library& call_;
+  const bool measured_;
   std::vector<void*> arguments_;
   char* base_;
   OnednnParts parts_;
+  std::vector<MatmulPrimitive> products_;
   std::optional<memory::desc> pack_;
   float* packed_ = nullptr;
 };

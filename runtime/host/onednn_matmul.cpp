@@ -61,19 +61,30 @@ void Builder::matmul_slice(const Product& p, const Product& part, int64_t batch,
   Scratch scratch;
   for (const Runs& runs : all) {
     const bool first = &runs == &all.front(), last = &runs == &all.back(), bias = has_bias() && last;
-    const MatmulDescs d = matmul_descs(p, part, runs);
+    const MatmulPrimitive& made = matmul_primitive(p, part, runs, bias);
+    const MatmulDescs& d = made.memory;
     const int64_t a = batch * p.m * p.k + row * (p.ta ? 1 : p.k) + runs.begin * (p.ta ? p.m : 1);
     const int64_t b = batch * p.k * p.n + column * (p.tb ? p.k : 1) + runs.begin * (p.tb ? 1 : p.n);
     std::vector<dnnl_exec_arg_t> arguments = {{DNNL_ARG_SRC, bind(d.a, at(operand(0), a))},
                                               {DNNL_ARG_WEIGHTS, bind(d.b, at(operand(1), b))},
                                               {DNNL_ARG_DST, bind(d.c, parts)}};
     if (bias) arguments.push_back({DNNL_ARG_BIAS, bind(d.bias, at(operand(2), column))});
-    const auto desc = bias ? describe<dnnl::matmul>(d.a, d.b, d.bias, d.c) : describe<dnnl::matmul>(d.a, d.b, d.c);
-    add(tasks, desc, dnnl::matmul(desc), std::move(arguments), scratch);
+    add(tasks, made.desc, made.primitive, std::move(arguments), scratch);
     if (!whole) tasks.back().addition = {total, parts, written, runs.parts, length, first, last};
   }
   if (has_relu()) tasks.back().relu = {written, part.batch * part.m, part.n, part.n};
   if (apart) tasks.back().placement = {written, place, part.m, part.n, p.n};
+}
+
+const Builder::MatmulPrimitive& Builder::matmul_primitive(const Product& p, const Product& part, const Runs& runs,
+                                                          bool bias) {
+  const std::array<int64_t, 5> size{part.batch, part.m, part.n, runs.k, runs.parts};
+  const auto same = [&](const MatmulPrimitive& m) { return m.size == size && m.bias == bias; };
+  if (const auto known = std::ranges::find_if(products_, same); known != products_.end()) return *known;
+  const MatmulDescs d = matmul_descs(p, part, runs);
+  const auto desc = bias ? describe<dnnl::matmul>(d.a, d.b, d.bias, d.c) : describe<dnnl::matmul>(d.a, d.b, d.c);
+  products_.push_back({size, bias, d, desc, dnnl::matmul(desc)});
+  return products_.back();
 }
 
 // What is written has no gaps.

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <tuple>
+#include <vector>
 
 #include "ir/kernel/columns_meet.h"
 #include "ir/kernel/plan_kernel.h"
@@ -77,6 +78,35 @@ TEST(ColumnsMeet, InGroupsWhereThatSavesTurns) {
   EXPECT_LE(columns_meet(128, (132 + gather - 1) / gather, 512, 4).turns, 1);
   EXPECT_EQ(blocks_gather(1, 64, 4096, {4}), 64);  // the host adds in its own order
   EXPECT_EQ(blocks_gather(128, 132, 512, {}), 132);
+}
+
+// What blocks_gather finds without trying everything is what trying everything finds.
+int64_t gather_by_trying_all(int64_t threads, int64_t blocks, int64_t columns, const std::vector<int64_t>& bytes) {
+  const auto turns = [&](int64_t count) {
+    int64_t all = 0;
+    for (const int64_t b : bytes) all += columns_meet(threads, count, columns, b).turns;
+    return all;
+  };
+  constexpr int64_t kWorth = 3;
+  const int64_t at_once = turns(blocks);
+  int64_t best = blocks;
+  std::tuple<int64_t, int64_t> least{at_once - kWorth + 1, 0};
+  for (int64_t gather = 2; gather < blocks; ++gather) {
+    const int64_t groups = (blocks + gather - 1) / gather;
+    const std::tuple<int64_t, int64_t> both{turns(gather) + turns(groups), gather + groups};
+    if (both < least) best = gather, least = both;
+  }
+  return best;
+}
+TEST(ColumnsMeet, InTheGroupsOfTheFewestTurns) {
+  const std::vector<std::vector<int64_t>> reductions = {{4}, {8, 4}, {4, 4, 2}, {16}};
+  for (const int64_t threads : {32, 128, 512, 1024})
+    for (const int64_t blocks : {2, 9, 66, 132})
+      for (const int64_t columns : {1, 64, 300, 512, 4096})
+        for (const std::vector<int64_t>& bytes : reductions)
+          EXPECT_EQ(blocks_gather(threads, blocks, columns, bytes),
+                    gather_by_trying_all(threads, blocks, columns, bytes))
+              << threads << " threads, " << blocks << " blocks, " << columns << " columns";
 }
 
 TEST(KernelSchedule, UnknownAttributesAreRefused) {

@@ -1,6 +1,9 @@
 #include "tools/driver/compile.h"
 
+#include <unordered_map>
+
 #include "codegen/predict.h"
+#include "passes/outline.h"
 #include "passes/select/onednn.h"
 #include "runtime/host/onednn.h"
 #include "tools/driver/entries.h"
@@ -57,9 +60,14 @@ Compiled compile(Planned& planned, const CompileOptions& options) {
 }
 
 std::vector<passes::AvailableLibrary> libraries() {
-  const auto ask_onednn = [](const ir::Graph& kernel) {
+  // A deep model asks about one layer over and over, and building a call's primitives takes milliseconds.
+  std::unordered_map<std::string, passes::LibraryAnswer> answers;
+  const auto ask_onednn = [answers](const ir::Graph& kernel) mutable {
+    const std::string body = passes::body_key(kernel);
+    const auto known = answers.find(body);
+    if (known != answers.end()) return known->second;
     const runtime::OnednnNeeds needs = runtime::onednn_needs(codegen::describe_library(kernel));
-    return passes::LibraryAnswer{needs.workspace, needs.refusal};
+    return answers.emplace(body, passes::LibraryAnswer{needs.workspace, needs.refusal}).first->second;
   };
   return {{&passes::onednn(), ask_onednn}};
 }
