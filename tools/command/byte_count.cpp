@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kMost = 1125899906842624.0;  // 2^50
 
-constexpr std::array<std::pair<const char*, double>, 10> kUnits = {{{"", 1},
+constexpr std::array<std::pair<const char*, double>, 10> kUnits = {{{"", 1073741824},
                                                                     {"B", 1},
                                                                     {"KiB", 1024},
                                                                     {"MiB", 1048576},
@@ -41,7 +41,7 @@ int64_t byte_count(const std::string& text, const std::string& option) {
   const double bytes = number * bytes_in(unit);
   if (error != std::errc() || !(bytes >= 1 && bytes <= kMost))
     throw UserError(ExitCode::usage, fmt::format("{}: '{}' is no number of bytes from 1 to 2^50", option, text),
-                    fmt::format("for example {0}=300MiB, {0}=8GiB; a number alone counts bytes", option));
+                    fmt::format("for example {0}=300MiB; a number alone counts GiB", option));
   return static_cast<int64_t>(bytes);
 }
 

@@ -32,7 +32,7 @@ void add_model_arguments(Command& command, ModelArguments& a, ShortForms forms) 
   command.add_option("--set", a.set, "override a value: --set train.optimizer.lr=3e-4");
   command.add_flag("--small", a.small, "apply the model's own \"small\" overrides");
   command.add_option("--memory-limit", a.memory_limit,
-                     "memory that a program may take: \"300MiB\", \"8GiB\", or bytes (default: the target's)");
+                     "memory that a program may take, \"300MiB\", or GiB (default: the target's)");
 }
 
 frontend::ReadOptions read_options(const ModelArguments& a, const std::vector<std::string>& first_set) {
