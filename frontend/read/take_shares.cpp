@@ -102,7 +102,7 @@ class ShareTaking {
           {{Severity::note, from.op_where, "defined here", {}, {}}});
     const bool again = from.share && !from.copies();  // its parameters are those of a node before it
     const NodeDef& first = again ? nodes_[places_.find(from.share->text)->second] : from;
-    if (node.copies() && first.copies()) throw copy_of_copy(node, first);
+    if (node.copies() && first.copies() && first.share) throw copy_of_copy(node, first);
     node.block ? take_block(node, from) : take_layer(node, from);
     node.share->text = first.name;
     return true;

@@ -168,8 +168,11 @@ Values AttentionGraph::forward() {
   const Expr floor = apply("max", most, lowest_of(a_.score_dtype()));
   const ValueId shifted = b_("sub", {s.x, spread(b_, floor, dims, last)});
   const Expr sum{b_, b_("reduce_sum", {b_("exp", {shifted})}, {{"axes", last}})};
-  const Expr lse = select(apply("eq", sum, 0.0), 0.0, floor + apply("log", sum));  // without keys 0
-  const ValueId p = b_("exp", {b_("sub", {s.x, spread(b_, lse, dims, last)})});
+  const Expr none = apply("eq", sum, 0.0);
+  const Expr log_sum = select(none, 0.0, apply("log", sum)),
+             lse = select(none, 0.0, floor + log_sum);  // without keys 0
+  // Not of lse: beside scores of -1e9, a mask's, f32 does not hold the logarithm.
+  const ValueId p = b_("exp", {b_("sub", {shifted, spread(b_, log_sum, dims, last)})});
   const ValueId weights = grouped(dropped(p));
   const ValueId v = heads_first(n_.operands[2], a_.keys, a_.value_width, false);
   ValueId y = product(b_.cast(weights, a_.dtype), finite_only(v), false, false);

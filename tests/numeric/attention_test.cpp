@@ -2,6 +2,7 @@
 // nothing, rows without keys are zeros, all forms drop the same weights, and no number of threads changes a bit.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -152,6 +153,25 @@ TEST(Attention, RowsWithoutKeysAreZerosAndHaveZeroGradients) {
       }
     for (size_t output = 0; output < 2; ++output)  // y and dq of the first two queries
       for (int64_t i = 0; i < 2 * before.heads * before.width; ++i) EXPECT_EQ(early[output].at(i), 0);
+  }
+}
+
+// f32 does not hold a logarithm beside 1e9, as additive masks have it: all keys are equal then, and none is lost.
+TEST(Attention, ALargeBiasOfAllKeysLeavesTheirMean) {
+  Setting s{.name = "bias", .attrs = {{"bias", true}}};
+  s.extras = {{"bias", random_tensor({DType::f32, {1, 1, 1, s.keys}}, -1e9, -1e9, 1, 5)}};
+  NamedTensors in = inputs_of(s);
+  std::ranges::fill(in.at("q").real, 0.0);
+  for (const Way way : kWays) {
+    const Tensor y = run(s, in, way)[0];
+    const int64_t width = s.heads * s.width;
+    for (size_t i = 0; i < y.real.size(); ++i) {
+      const auto row = static_cast<int64_t>(i) / (s.queries * width), column = static_cast<int64_t>(i) % width;
+      double mean = 0;
+      for (int64_t k = 0; k < s.keys; ++k)
+        mean += in.at("v").real[static_cast<size_t>((row * s.keys + k) * width + column)] / static_cast<double>(s.keys);
+      EXPECT_NEAR(y.real[i], mean, 1e-5) << static_cast<int>(way) << ": " << i;
+    }
   }
 }
 

@@ -141,6 +141,16 @@ TEST(Quantile, IsNanWhereAnElementIsNan) {
   EXPECT_TRUE(std::isnan(median[2]) && std::isnan(median[3]));
 }
 
+// Values lie in a vector that grows: whatever stands before, the sizes that a layer reads are those of its own values.
+TEST(Quantile, OfOneElementBehindAnyNumberOfNodes) {
+  std::string before;
+  for (int count = 0; count < 40; ++count) {
+    const std::string nodes = before + R"({"name": "y", "op": "quantile", "q": [0.1, 0.9], "axis": 1})";
+    EXPECT_EQ(ordered(nodes).size(), 6) << count;
+    before += R"({"op": "abs"}, )";
+  }
+}
+
 TEST(SearchSorted, CountsWhatLiesBefore) {
   const std::string five = R"({"op": "searchsorted", "boundaries": [-1, 0, 3, 3, 5], )";
   EXPECT_EQ(ordered(five + R"("side": "left"}, )" + kAsReal), (std::vector<double>{2, 0, 2, 5, 1, 5}));

@@ -86,6 +86,11 @@ class Trials {
   void start(size_t i, int attempt, const std::string& how) {
     const std::filesystem::path folder = std::filesystem::path(options_.folder) / trials_[i].name;
     std::error_code ec;
+    // The run behind it may be one of another search.
+    if (std::filesystem::is_symlink(folder, ec))
+      throw UserError(ExitCode::failed,
+                      fmt::format("{}: is a link: a trial writes into a folder of its own", folder.string()),
+                      "remove the link, or name another folder");
     const bool anew = how != "--resume" || std::filesystem::is_empty(folder, ec) || ec;
     std::vector<std::string> words = options_.command;
     words.insert(words.end(), trials_[i].words.begin(), trials_[i].words.end());
