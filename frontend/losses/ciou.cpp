@@ -116,7 +116,8 @@ ValueId costs(MeasureContext& c) {
 
 // How many boxes there are, or what their rows weigh.
 ValueId count(MeasureContext& c) {
-  const auto of_row = static_cast<double>(c.b.type(c.in[0]).elements() / 4 / c.rows);
+  const int64_t boxes = c.b.type(c.in[0]).elements() / 4;
+  const double of_row = static_cast<double>(boxes) / static_cast<double>(c.rows);
   if (!c.weights.valid()) return c.count(of_row * static_cast<double>(c.rows));
   const ValueId weight = sum_of(c, c.weights, {}, "weight_of_rows");
   return c.emit("mul", {weight, like(c, of_row, weight)}, {}, "weight_of_boxes");

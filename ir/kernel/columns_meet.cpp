@@ -78,6 +78,7 @@ int64_t blocks_gather(int64_t threads, int64_t blocks, int64_t columns, const st
   constexpr int64_t kWorth = 3;
   if (threads < kWarp) return blocks;
   std::vector<Turns> reductions;
+  reductions.reserve(bytes.size());
   for (const int64_t b : bytes) reductions.emplace_back(threads, columns, b);
   const auto turns = [&](int64_t count) {
     int64_t all = 0;

@@ -96,9 +96,8 @@ TEST(MetricsOfScikitLearn, EvaluatorAgrees) {
 TEST(MetricsOfScikitLearn, HostAgrees) {
   const size_t count = reference_cases(numbers()).size();
   for (size_t first = 0; first < count; first += 96)
-    for (size_t i : {0, 3, 4, 5, 7}) {
-      i = std::min(first + i, count - 1);
-      const std::string name = "case_" + std::to_string(i);
+    for (const size_t family : {size_t{0}, size_t{3}, size_t{4}, size_t{5}, size_t{7}}) {
+      const std::string name = "case_" + std::to_string(std::min(first + family, count - 1));
       const Case c = read_case(name);
       HostRun host(c.module, "eval");
       const auto run = [&](const std::string& entry, const ir::NamedTensors& in) { return host(entry, in); };
