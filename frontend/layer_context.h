@@ -62,7 +62,8 @@ class LayerContext {
   std::map<ir::ValueId, ir::ValueId> originals = {};  // of weights that are made of parameters: the one drawn as they
 
   const ir::Type& type(ir::ValueId v) const { return b.type(v); }
-  const ir::Dims& dims(ir::ValueId v) const { return b.type(v).dims; }
+  // A copy: the graph moves its values when one is added.
+  ir::Dims dims(ir::ValueId v) const { return b.type(v).dims; }
 
   // A node named <path>.<suffix>; the last one of a layer is renamed <path>.
   ir::ValueId emit(std::string_view op, const ir::Values& operands, ir::Attrs attrs = {}, std::string_view suffix = {});

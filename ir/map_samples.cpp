@@ -67,6 +67,13 @@ std::string filter_fault(const DataMap& map, const MapRow& row) {
   return fmt::format("of an input of {} needs \"filter\": \"nearest\"", to_string(row.dtype));
 }
 
+int64_t filter_taps(const DataMap& map) { return is_nearest(map) ? 1 : 4; }
+
+std::string turn_fault(const DataMap& map, const MapRow& row) {
+  const std::string fault = filter_fault(map, row);
+  return fault.empty() ? fill_fault(map, row) : fault;
+}
+
 std::string as_float(double value) { return fmt::format("{:#}f", static_cast<float>(value)); }
 
 std::vector<Key> turn_keys() {

@@ -51,7 +51,9 @@ void require_bounds(const DataMap& map, std::string_view key);
 // Of a key "filter": "bilinear", 0, or "nearest", 1.
 Key filter_key();
 bool is_nearest(const DataMap& map);
+int64_t filter_taps(const DataMap& map);                          // pixels that one is made of
 std::string filter_fault(const DataMap& map, const MapRow& row);  // integers are not blended
+std::string turn_fault(const DataMap& map, const MapRow& row);    // of the keys of turn_keys
 std::string as_float(double value);                               // "0.5f"
 // The pixel of a picture that is turned as `turn_NAME` says.
 std::string turned_pixel(const SampleText& t);

@@ -54,7 +54,7 @@ ValueId convolve(LayerContext& c, ValueId x, const Convolution& convolution, std
 ValueId add_bias(LayerContext& c, ValueId y, const std::string& bias) {
   if (!c.settings.flag("bias")) return y;
   const ValueId value = c.parameter(bias, {c.dims(y).back()}, "bias_init", "zeros", /*weight=*/false);
-  return c.emit("add", {y, c.broadcast(value, Dims(c.dims(y)))});
+  return c.emit("add", {y, c.broadcast(value, c.dims(y))});
 }
 
 std::vector<Key> kernel_settings(size_t sides) {

@@ -38,9 +38,9 @@ ValueId along_last(LayerContext& c, ValueId x, const std::vector<double>& quanti
   for (const double q : quantiles) each.push_back(quantile_of(c, sorted, q));
   const int64_t last = c.type(x).rank() - 1;
   const ValueId all = each.size() == 1 ? each[0] : c.emit("concat", each, {{"axis", last}}, "quantiles");
-  // nan lies last. The sizes are a copy: each new value moves those of the values before.
+  // nan lies last.
   const int64_t size = c.dims(x).back();
-  const ValueId largest = c.broadcast(c.slice(sorted, last, size - 1, size, "largest"), Dims(c.dims(all)));
+  const ValueId largest = c.broadcast(c.slice(sorted, last, size - 1, size, "largest"), c.dims(all));
   return c.emit("select", {c.emit("is_nan", {largest}, {}, "is_nan"), largest, all}, {}, "quantiles_or_nan");
 }
 

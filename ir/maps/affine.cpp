@@ -68,16 +68,10 @@ const RegisterMap affine({
     .picture = true,
     .integers = true,
     .require = require,
-    .fault =
-        [](const DataMap& map, const MapRow& row) {
-          const std::string fault = filter_fault(map, row);
-          return fault.empty() ? fill_fault(map, row) : fault;
-        },
+    .fault = turn_fault,
     .largest = largest_of_fill,
 });
-const RegisterSample sample("affine", {.taps = [](const DataMap& map) -> int64_t { return is_nearest(map) ? 1 : 4; },
-                                       .draw = draw,
-                                       .pixel = turned_pixel});
+const RegisterSample sample("affine", {.taps = filter_taps, .draw = draw, .pixel = turned_pixel});
 
 }  // namespace
 }  // namespace heddle::ir

@@ -41,10 +41,7 @@ const RegisterMap random_resized_crop({
     .require = [](const DataMap& map) { require_bounds(map, "scale"), require_bounds(map, "ratio"); },
     .fault = filter_fault,
 });
-const RegisterSample sample("random_resized_crop",
-                            {.taps = [](const DataMap& map) -> int64_t { return is_nearest(map) ? 1 : 4; },
-                             .draw = draw,
-                             .pixel = pixel});
+const RegisterSample sample("random_resized_crop", {.taps = filter_taps, .draw = draw, .pixel = pixel});
 
 }  // namespace
 }  // namespace heddle::ir

@@ -28,16 +28,10 @@ const RegisterMap rotate({
     .training = true,
     .picture = true,
     .integers = true,
-    .fault =
-        [](const DataMap& map, const MapRow& row) {
-          const std::string fault = filter_fault(map, row);
-          return fault.empty() ? fill_fault(map, row) : fault;
-        },
+    .fault = turn_fault,
     .largest = largest_of_fill,
 });
-const RegisterSample sample("rotate", {.taps = [](const DataMap& map) -> int64_t { return is_nearest(map) ? 1 : 4; },
-                                       .draw = draw,
-                                       .pixel = turned_pixel});
+const RegisterSample sample("rotate", {.taps = filter_taps, .draw = draw, .pixel = turned_pixel});
 
 }  // namespace
 }  // namespace heddle::ir

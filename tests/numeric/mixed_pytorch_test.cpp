@@ -9,7 +9,6 @@
 #include "frontend/read/read_model.h"
 #include "ir/evaluate/tensor_bytes.h"
 #include "ir/mixed_precision.h"
-#include "ir/ops/strided.h"
 #include "passes/pipeline.h"
 #include "tests/numeric/reference_file.h"
 #include "tests/support/host_run.h"
@@ -20,15 +19,6 @@ namespace {
 const runtime::WeightsFile& numbers() {
   static const runtime::WeightsFile file = reference_file("mixed.safetensors");
   return file;
-}
-
-// A tensor of files as it lies in memory.
-ir::Tensor in_memory(const ir::Tensor& t, const ir::Layout& layout) {
-  if (layout.empty()) return t;
-  ir::Tensor turned({t.type.dtype, ir::memory_dims(t.type.dims, layout)});
-  const ir::Dims strides = ir::memory_dims(ir::row_major_strides(t.type.dims), layout);
-  copy_strided(turned, {0, ir::row_major_strides(turned.type.dims)}, t, {0, strides}, turned.type.dims);
-  return turned;
 }
 
 ir::Type logical(const ir::Value& v) {

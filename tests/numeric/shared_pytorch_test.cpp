@@ -32,22 +32,6 @@ const runtime::WeightsFile& copied_numbers() {
   return file;
 }
 
-// A tensor of a file as it lies in memory: axis k there is axis layout[k] in the file.
-ir::Tensor in_memory(const ir::Tensor& of_file, const ir::Layout& layout) {
-  if (layout.empty()) return of_file;
-  ir::Tensor out({of_file.type.dtype, ir::memory_dims(of_file.type.dims, layout)});
-  for (int64_t i = 0; i < out.elements(); ++i) {
-    std::vector<int64_t> at(layout.size());
-    int64_t rest = i;
-    for (size_t k = layout.size(); k-- > 0; rest /= out.type.dims[k])
-      at[static_cast<size_t>(layout[k])] = rest % out.type.dims[k];
-    int64_t place = 0;
-    for (size_t d = 0; d < at.size(); ++d) place = place * of_file.type.dims[d] + at[d];
-    out.copy(i, of_file, place);
-  }
-  return out;
-}
-
 // Of the file that has the case.
 const runtime::WeightsFile& numbers_of(const std::string& test) {
   for (const runtime::WeightsFile* file : {&made_numbers(), &copied_numbers()})

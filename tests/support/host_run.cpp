@@ -9,6 +9,7 @@
 #include "codegen/lower.h"
 #include "ir/check.h"
 #include "ir/evaluate/tensor_bytes.h"
+#include "ir/ops/strided.h"
 #include "passes/pipeline.h"
 #include "passes/select/onednn.h"
 #include "runtime/executable.h"
@@ -34,6 +35,14 @@ struct HostRun::Impl {
   ir::Tensor read(const codegen::Buffer& b) const { return read_buffer(*executable, b); }
   void write(const codegen::Buffer& b, const ir::Tensor& t) const { executable->write(b, to_bytes(t).data()); }
 };
+
+ir::Tensor in_memory(const ir::Tensor& t, const ir::Layout& layout) {
+  if (layout.empty()) return t;
+  ir::Tensor turned({t.type.dtype, ir::memory_dims(t.type.dims, layout)});
+  const ir::Dims strides = ir::memory_dims(ir::row_major_strides(t.type.dims), layout);
+  copy_strided(turned, {0, ir::row_major_strides(turned.type.dims)}, t, {0, strides}, turned.type.dims);
+  return turned;
+}
 
 ir::Tensor read_buffer(runtime::Executable& executable, const codegen::Buffer& b) {
   std::vector<std::byte> bytes(static_cast<size_t>(b.bytes));

@@ -33,6 +33,8 @@ codegen::Program host_program(ir::Module module, const std::string& name, const 
 // The entry of this name, which may be one of a test's own.
 const codegen::Entry& entry_named(const codegen::Program& program, const std::string& name);
 
+// A tensor with its axes as files have them, as it lies in memory.
+ir::Tensor in_memory(const ir::Tensor& t, const ir::Layout& layout);
 // What the buffer holds, with its axes as they lie in memory.
 ir::Tensor read_buffer(runtime::Executable& executable, const codegen::Buffer& b);
 

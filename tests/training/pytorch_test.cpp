@@ -5,7 +5,6 @@
 
 #include "frontend/build_graph.h"
 #include "frontend/read/read_model.h"
-#include "ir/ops/strided.h"
 #include "passes/pipeline.h"
 #include "tests/support/host_run.h"
 #include "tests/support/source_dir.h"
@@ -23,15 +22,6 @@ struct Network {
   std::vector<std::string> set;  // overrides
 };
 void PrintTo(const Network& c, std::ostream* out) { *out << c.reference; }
-
-// A tensor of PyTorch's as it lies in memory.
-ir::Tensor in_memory(const ir::Tensor& t, const ir::Layout& layout) {
-  if (layout.empty()) return t;
-  ir::Tensor turned({t.type.dtype, ir::memory_dims(t.type.dims, layout)});
-  const ir::Dims strides = ir::memory_dims(ir::row_major_strides(t.type.dims), layout);
-  copy_strided(turned, {0, ir::row_major_strides(turned.type.dims)}, t, {0, strides}, turned.type.dims);
-  return turned;
-}
 
 class PyTorch : public ::testing::TestWithParam<Network> {
  protected:
