@@ -34,6 +34,8 @@ void bound(PlannedInput& input, int64_t below, const Location& where, const std:
   if (input.one_hot == 0) input.bounded_by = {note(where, fmt::format("{} has {} {} here", by, below, what))};
 }
 
+ir::Dims dims_of(const ir::Graph& g, ir::ValueId v) { return ir::logical_dims(g[v].type.dims, g[v].layout); }
+
 // Labels of a classification are checked against the number of classes when they are loaded: `in` of cross_entropy or
 // accuracy, where that is an input. A label that is computed from one makes the loss infinite. Of labels for scores above
 // a threshold, and of those that lie beside each logit, there are two.
@@ -47,8 +49,8 @@ void bound_labels(const Model& model, const Part& part, bool has_classes, const 
   if (!logits.valid() || !labels.valid() || e.graph[labels].type.dtype != ir::DType::i32) return;
   if (e.graph[logits].type.rank() == 0) return;  // refused where the loss is built
   const bool is_label = (std::ranges::count(defs, "threshold", &Key::name) > 0 && settings.has("threshold")) ||
-                        e.graph[logits].type.dims == e.graph[labels].type.dims;
-  const int64_t classes = is_label ? 2 : ir::logical_dims(e.graph[logits].type.dims, e.graph[logits].layout).back();
+                        dims_of(e.graph, logits) == dims_of(e.graph, labels);
+  const int64_t classes = is_label ? 2 : dims_of(e.graph, logits).back();
   for (PlannedInput& input : inputs)
     if (input.name == e.graph[labels].name) bound(input, classes, part.op_where, part.op, "classes");
 }

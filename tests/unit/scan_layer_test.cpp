@@ -131,7 +131,8 @@ TEST(ScanLayer, CarriesRunningStatisticsFromStepToStep) {
   expect_equal(scanned, on_host, 1e-3);
 }
 
-// Places that a layer itself keeps inside need no check, which a turn could not do: the bins of searchsorted and histogram.
+// Places that are kept inside need no check, which a turn could not do: the bins of searchsorted and histogram, and what a
+// clamp leaves.
 TEST(ScanLayer, LooksUpWhatIsKeptInside) {
   const auto built = build(model(
       R"("x": {"shape": ["N", 3, 4]}, "t": {"shape": ["N", 4]})",
@@ -142,7 +143,9 @@ TEST(ScanLayer, LooksUpWhatIsKeptInside) {
            {"name": "b", "op": "searchsorted", "in": "g", "boundaries": [-0.5, 0, 0.5]},
            {"name": "n", "op": "cast", "in": "b", "dtype": "f32"}, {"name": "y", "op": "mul", "in": ["n", "g"]},
            {"name": "c", "op": "histogram", "in": "g", "bins": 4, "min": -1, "max": 1},
-           {"name": "z", "op": "mul", "in": ["y", "c"]}, {"name": "o", "op": "add", "in": ["z", "h"]}], "output": "o"}},
+           {"name": "z", "op": "mul", "in": ["y", "c"]}, {"name": "k", "op": "clamp", "in": "b", "low": 0, "high": 2},
+           {"name": "e", "op": "embedding", "in": "k", "vocab": 3, "units": 4}, {"name": "f", "op": "mean", "in": "e", "axis": 1},
+           {"name": "a", "op": "add", "in": ["z", "h"]}, {"name": "o", "op": "add", "in": ["a", "f"]}], "output": "o"}},
          "train": {"batch": {"N": 8}, "steps": 5, "loss": {"op": "mse", "in": ["w", "t"]}, "optimizer": {"op": "sgd", "lr": 1e-4}})"));
   const auto by_oracle = [](ir::Module which) {
     which = testing::differentiated(std::move(which));
