@@ -198,9 +198,10 @@ void CudaDevice::read(void* to, const void* from, int64_t bytes) {
 
 void CudaDevice::load(const codegen::Program& program, const Segments& segments) {
   Impl& d = *impl_;
+  if (d.options.packed) d.options.packed->require(program);
   d.enter();
   d.synchronize();  // what is queued may be of the program before
-  const std::string arch = cuda_arch(d.info);
+  const std::string arch = d.options.packed ? d.options.packed->folder : cuda_arch(d.info);
   d.program.reset();
   d.program.emplace(
       d.driver, program, segments,
@@ -209,7 +210,8 @@ void CudaDevice::load(const codegen::Program& program, const Segments& segments)
                   .persistent = d.options.persistent,
                   .kernel_cache = d.options.kernel_cache.empty() ? kernel_cache_folder() : d.options.kernel_cache,
                   .multiprocessors = d.info.multiprocessors,
-                  .stream = d.stream.get()});
+                  .stream = d.stream.get(),
+                  .packed = d.options.packed ? &*d.options.packed : nullptr});
   d.synchronize();  // what loading takes is not the first step's
 }
 

@@ -9,8 +9,10 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "runtime/compile/packed_code.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/device.h"
 
@@ -23,6 +25,7 @@ struct CudaDeviceOptions {
   int64_t most_free_bytes =
       INT64_MAX;             // what free_bytes says at most: for trying a small GPU's streaming on a large one
   std::string kernel_cache;  // folder of compiled programs; empty: kernel_cache_folder()
+  std::optional<PackedCode> packed = {};  // all that is executed, in machine code and PTX; nothing is compiled then
 };
 
 class CudaDevice final : public Device {

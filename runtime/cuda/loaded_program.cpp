@@ -30,6 +30,19 @@ int64_t launches_of_loops(const codegen::Entry& entry) {
   return loops ? launches : 0;
 }
 
+std::vector<std::string> images_of(const std::string& source, const LoadOptions& load) {
+  const CudaOptions options{
+      .arch = load.arch, .ptx = load.ptx, .parts = load.ptx ? 1 : kCompileParts, .persistent = load.persistent};
+  if (load.packed == nullptr) {
+    CudaBinary binary = compile_for_cuda(source, options, KernelCache(load.kernel_cache));
+    return load.ptx ? std::move(binary.ptx) : std::move(binary.images);
+  }
+  std::vector<std::string> images;
+  for (const std::string& part : cuda_parts(source, options))
+    images.emplace_back(load.packed->find(part, load.ptx ? ".ptx" : ".cubin"));
+  return images;
+}
+
 }  // namespace
 
 LoadedProgram::LoadedProgram(const Driver& driver, const codegen::Program& program, const Segments& segments,
@@ -43,14 +56,7 @@ LoadedProgram::LoadedProgram(const Driver& driver, const codegen::Program& progr
 // --- loading ---
 
 void LoadedProgram::load_modules(const codegen::Program& program) {
-  const KernelCache cache(options_.kernel_cache);
-  const CudaBinary binary = compile_for_cuda(program.source,
-                                             {.arch = options_.arch,
-                                              .ptx = options_.ptx,
-                                              .parts = options_.ptx ? 1 : kCompileParts,
-                                              .persistent = options_.persistent},
-                                             cache);
-  for (const std::string& image : options_.ptx ? binary.ptx : binary.images)
+  for (const std::string& image : images_of(program.source, options_))
     check(driver_.ModuleLoadData(modules_.emplace_back(driver_).put(), image.c_str()), "cuModuleLoadData");
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "codegen/program.h"
+#include "runtime/compile/packed_code.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/handle.h"
 #include "runtime/device.h"
@@ -18,12 +19,13 @@
 namespace heddle::runtime {
 
 struct LoadOptions {
-  std::string arch;               // "sm_90a"; "compute_121" with `ptx`
-  bool ptx = false;               // load PTX, which the driver compiles, instead of machine code
-  bool persistent = true;         // use persistent kernels where the program has them
-  std::string kernel_cache;       // folder
-  int64_t multiprocessors = 1;    // of the GPU
-  cuda::Stream stream = nullptr;  // recorded on
+  std::string arch;                    // "sm_90a"; "compute_121" with `ptx`
+  bool ptx = false;                    // load PTX, which the driver compiles, instead of machine code
+  bool persistent = true;              // use persistent kernels where the program has them
+  std::string kernel_cache;            // folder
+  int64_t multiprocessors = 1;         // of the GPU
+  cuda::Stream stream = nullptr;       // recorded on
+  const PackedCode* packed = nullptr;  // what is loaded; nullptr: what NVRTC makes
 };
 
 class LoadedProgram {

@@ -144,11 +144,16 @@ class Compiler {
 
 }  // namespace
 
+std::vector<std::string> cuda_parts(const std::string& source, const CudaOptions& options) {
+  std::vector<std::string> parts = split_source(source, options.parts);
+  if (std::string all = persistent_source(source); options.persistent && !all.empty()) parts.push_back(std::move(all));
+  return parts;
+}
+
 CudaBinary compile_for_cuda(const std::string& source, const CudaOptions& options, const KernelCache& cache) {
   const auto start = Clock::now();
   Compiler compiler(options, cache);
-  std::vector<std::string> parts = split_source(source, options.parts);
-  if (std::string all = persistent_source(source); options.persistent && !all.empty()) parts.push_back(std::move(all));
+  const std::vector<std::string> parts = cuda_parts(source, options);
   std::vector<Output> outputs(parts.size());
   std::vector<std::future<void>> running;
   for (size_t i = 0; i < parts.size(); ++i) {

@@ -31,6 +31,9 @@ struct CudaBinary {
 // the text; ExitCode::limit when it takes longer than compiler_seconds().
 CudaBinary compile_for_cuda(const std::string& source, const CudaOptions& options, const KernelCache& cache);
 
+// The texts that this compiles, one for each image.
+std::vector<std::string> cuda_parts(const std::string& source, const CudaOptions& options);
+
 struct NvrtcInfo {
   bool found = false;
   std::string path, found_by, version;  // "13.0"

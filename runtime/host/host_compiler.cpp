@@ -17,8 +17,6 @@
 namespace heddle::runtime {
 namespace {
 
-constexpr const char* kExtension = ".so";
-
 std::string find_compiler_path() {
   if (const char* name = std::getenv("HEDDLE_CXX"); name != nullptr && *name != '\0') {
     if (std::string path = find_program(name); !path.empty()) return path;
@@ -34,37 +32,32 @@ std::string find_compiler_path() {
                   "install one (Debian: apt-get install g++), or set HEDDLE_CXX to its path");
 }
 
-struct Objects {
-  std::vector<std::string> contents;  // one per part, in their order
-  bool cached = true;
-};
-
-// What the cache does not have is compiled, each part by a thread, and not yet stored.
-Objects find_or_compile(const std::vector<std::string>& parts, const std::vector<std::string>& keys,
-                        const std::string& compiler, const std::vector<std::string>& options,
-                        const KernelCache& cache) {
-  Objects all{.contents = std::vector<std::string>(parts.size())};
-  std::vector<std::future<void>> running;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    if (auto content = cache.find(keys[i], kExtension)) {
-      all.contents[i] = std::move(*content);
-      continue;
-    }
-    all.cached = false;
-    // Without a policy: at the same time where the system gives a thread, else in get().
-    running.push_back(std::async([&, i] { all.contents[i] = compile_shared_object(parts[i], compiler, options); }));
-  }
-  for (auto& r : running) r.wait();
-  for (auto& r : running) r.get();
-  return all;
-}
-
 std::vector<std::string> keys_of(const std::vector<std::string>& parts, const std::string& compiler,
                                  const std::vector<std::string>& options) {
   std::vector<std::string> keys;
   keys.reserve(parts.size());
   for (const std::string& part : parts) keys.push_back(compile_key(part, compiler, options));
   return keys;
+}
+
+// What the cache does not have is compiled, each part by a thread, and not yet stored.
+void find_or_compile(HostObjects& all, const std::string& compiler, CompilerOptions which, const KernelCache& cache) {
+  const std::vector<std::string>& options = compiler_options(which);
+  all.keys = keys_of(all.parts, compiler, options);
+  all.contents.assign(all.parts.size(), {});
+  all.cached = true;
+  std::vector<std::future<void>> running;
+  for (size_t i = 0; i < all.parts.size(); ++i) {
+    if (auto content = cache.find(all.keys[i], kHostObject)) {
+      all.contents[i] = std::move(*content);
+      continue;
+    }
+    all.cached = false;
+    // Without a policy: at the same time where the system gives a thread, else in get().
+    running.push_back(std::async([&, i] { all.contents[i] = compile_shared_object(all.parts[i], compiler, options); }));
+  }
+  for (auto& r : running) r.wait();
+  for (auto& r : running) r.get();
 }
 
 }  // namespace
@@ -92,31 +85,42 @@ void HostLibrary::prepare_thread() const {
 
 // The compiler is checked beside its first work with the fast options, whose result is thrown away where they turn out
 // wrong. Only what a checked compiler made is stored, so what the cache has needs no check.
-HostLibrary compile_for_host(const std::string& source, const KernelCache& cache) {
-  const auto start = std::chrono::steady_clock::now();
+HostObjects objects_for_host(const std::string& source, const KernelCache& cache) {
   const std::string compiler = find_compiler_path();
-  const std::vector<std::string> parts = split_source(source, kCompileParts);
+  HostObjects objects{.parts = split_source(source, kCompileParts), .keys = {}, .contents = {}, .check = {}};
   std::optional<CompilerCheck> check = find_compiler_check(compiler, cache);
   // For another processor than this one nothing is compiled before it is known that it runs here.
   if (!check && host_target() != kThisProcessor) check = check_compiler(compiler, cache);
   std::future<CompilerCheck> checking;
-  CompilerOptions which = check ? check->options : CompilerOptions::fast;
-  std::vector<std::string> keys = keys_of(parts, compiler, compiler_options(which));
+  const CompilerOptions which = check ? check->options : CompilerOptions::fast;
   if (!check) checking = std::async([&] { return check_compiler(compiler, cache); });
-  Objects objects = find_or_compile(parts, keys, compiler, compiler_options(which), cache);
+  find_or_compile(objects, compiler, which, cache);
   if (!check) check = checking.get();
-  if (check->options != which) {
-    which = check->options;
-    keys = keys_of(parts, compiler, compiler_options(which));
-    objects = find_or_compile(parts, keys, compiler, compiler_options(which), cache);
-  }
+  if (check->options != which) find_or_compile(objects, compiler, check->options, cache);
+  objects.check = *check;
+  return objects;
+}
+
+HostLibrary compile_for_host(const std::string& source, const KernelCache& cache) {
+  const auto start = std::chrono::steady_clock::now();
+  const HostObjects objects = objects_for_host(source, cache);
   HostLibrary library;
-  library.check = *check;
+  library.check = objects.check;
   library.cached = objects.cached;
-  for (size_t i = 0; i < parts.size(); ++i) {
+  for (size_t i = 0; i < objects.contents.size(); ++i) {
     library.handles.push_back(load_shared_object(objects.contents[i]));
-    if (!objects.cached) cache.store(keys[i], kExtension, objects.contents[i]);
+    if (!objects.cached) cache.store(objects.keys[i], kHostObject, objects.contents[i]);
   }
+  library.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return library;
+}
+
+HostLibrary load_for_host(const std::string& source, const PackedCode& packed) {
+  const auto start = std::chrono::steady_clock::now();
+  HostLibrary library;
+  library.cached = true;
+  for (const std::string& part : split_source(source, kCompileParts))
+    library.handles.push_back(load_shared_object(packed.find(part, kHostObject)));
   library.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return library;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/compile/kernel_cache.h"
+#include "runtime/compile/packed_code.h"
 #include "runtime/host/compiler_check.h"
 
 namespace heddle::runtime {
@@ -38,5 +39,18 @@ class HostLibrary {
 };
 
 HostLibrary compile_for_host(const std::string& source, const KernelCache& cache);
+
+// The same code, not loaded: of each part of the text its shared object.
+struct HostObjects {
+  std::vector<std::string> parts, keys;  // of the text; of the cache
+  std::vector<std::string> contents;     // one per part
+  CompilerCheck check;
+  bool cached = true;
+};
+HostObjects objects_for_host(const std::string& source, const KernelCache& cache);
+
+inline constexpr const char* kHostObject = ".so";
+// What was compiled elsewhere: no compiler is looked for.
+HostLibrary load_for_host(const std::string& source, const PackedCode& packed);
 
 }  // namespace heddle::runtime

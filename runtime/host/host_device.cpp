@@ -224,8 +224,9 @@ HostDevice::~HostDevice() {
 
 std::string HostDevice::description() const {
   const char* plain = impl_->library.check.wrong.empty() ? "" : " without vectorisation (see heddle doctor)";
+  const std::optional<PackedCode>& packed = impl_->options.packed;
   return fmt::format("host: {} thread{}, {}{}, oneDNN {}", threads(), threads() == 1 ? "" : "s",
-                     find_host_compiler().version, plain, onednn_version());
+                     packed ? "code by " + packed->maker : find_host_compiler().version, plain, onednn_version());
 }
 
 // Pages come zeroed. One more lies before and behind: where a guard holds for some elements of a
@@ -269,11 +270,15 @@ void HostDevice::read(void* to, const void* from, int64_t bytes) { std::memcpy(t
 
 void HostDevice::load(const codegen::Program& program, const Segments& segments) {
   Impl& d = *impl_;
+  if (d.options.packed) d.options.packed->require(program);
   d.segments = segments;
   d.library = {};
   if (!program.kernels.empty()) {
-    const KernelCache cache(d.options.kernel_cache.empty() ? kernel_cache_folder() : d.options.kernel_cache);
-    d.library = compile_for_host(program.source, cache);
+    d.library = d.options.packed
+                    ? load_for_host(program.source, *d.options.packed)
+                    : compile_for_host(
+                          program.source,
+                          KernelCache(d.options.kernel_cache.empty() ? kernel_cache_folder() : d.options.kernel_cache));
   }
   d.pool.run_on_each_thread([&d] {
     d.library.prepare_thread();

@@ -2,16 +2,19 @@
 // matrix products and convolutions go to oneDNN; both with results that do not depend on the number of threads.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "runtime/compile/packed_code.h"
 #include "runtime/device.h"
 
 namespace heddle::runtime {
 
 struct HostOptions {
-  int threads = 0;           // 0: as many as processors this process may use
-  std::string kernel_cache;  // folder of compiled programs; empty: kernel_cache_folder()
+  int threads = 0;                        // 0: as many as processors this process may use
+  std::string kernel_cache;               // folder of compiled programs; empty: kernel_cache_folder()
+  std::optional<PackedCode> packed = {};  // all that is executed; nothing is compiled then
 };
 
 class HostDevice final : public Device {

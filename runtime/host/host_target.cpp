@@ -1,9 +1,13 @@
 #include "runtime/host/host_target.h"
 
 #include <fmt/format.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
+#include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -46,7 +50,49 @@ std::set<std::string> instructions(const std::string& compiler, const std::strin
   return found;
 }
 
+// Two words for one set of instructions: "__AVX512_VNNI__" and "avx512_vnni" are "avx512vnni".
+std::string plain_name(std::string_view name) {
+  std::string plain;
+  for (const char c : name)
+    if (c != '_') plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const auto& [linux_word, word] : {std::pair("pni", "sse3"), {"abm", "lzcnt"}, {"bmi1", "bmi"}})
+    if (plain == linux_word) return word;
+  return plain;
+}
+
+// As Linux lists them, by their plain names.
+std::map<std::string, std::string> instructions_here() {
+  std::ifstream in("/proc/cpuinfo");
+  std::map<std::string, std::string> found;
+  for (std::string line; found.empty() && std::getline(in, line);) {
+    if (!line.starts_with("flags") && !line.starts_with("Features")) continue;
+    std::istringstream words(line.substr(line.find(':') + 1));
+    for (std::string word; words >> word;) found.emplace(plain_name(word), word);
+  }
+  return found;
+}
+
 }  // namespace
+
+std::vector<std::string> host_instructions(const std::string& compiler) {
+  const std::map<std::string, std::string> here = instructions_here();
+  std::set<std::string> names;
+  for (const std::string& macro : instructions(compiler, host_target()))
+    if (const auto at = here.find(plain_name(macro)); at != here.end()) names.insert(at->second);
+  return {names.begin(), names.end()};
+}
+
+std::string missing_instruction(const std::vector<std::string>& names) {
+  const std::map<std::string, std::string> here = instructions_here();
+  for (const std::string& name : names)
+    if (!here.contains(plain_name(name))) return name;
+  return {};
+}
+
+std::string machine_name() {
+  utsname name{};
+  return uname(&name) == 0 ? name.machine : "";
+}
 
 std::string host_target() {
   const char* given = std::getenv("HEDDLE_MARCH");

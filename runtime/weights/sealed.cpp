@@ -40,14 +40,14 @@ class Hash {
 }
 
 // What a file is whose checksum is not that of its content.
-[[noreturn]] void explain(const std::string& path, std::string_view content) {
-  constexpr std::string_view kForeign = "no checkpoint: not a safetensors file";
+[[noreturn]] void explain(const std::string& path, std::string_view content, const std::string& kind) {
   if (content.empty()) fail(path, "empty");
   uint64_t length = 0;
   for (size_t i = std::min<size_t>(content.size(), 8); i-- > 0;)
     length = length << 8 | static_cast<unsigned char>(content[i]);
-  if (content.size() < 9) fail(path, fmt::format("no checkpoint, or truncated: {} bytes", content.size()));
-  if (length > static_cast<uint64_t>(kMaxWeightsHeader) || content[8] != '{') fail(path, std::string(kForeign));
+  if (content.size() < 9) fail(path, fmt::format("no {}, or truncated: {} bytes", kind, content.size()));
+  if (length > static_cast<uint64_t>(kMaxWeightsHeader) || content[8] != '{')
+    fail(path, fmt::format("no {}: not a safetensors file", kind));
   if (length > content.size() - 8)
     fail(path, fmt::format("truncated: a header of {} bytes in a file of {}", length, content.size()));
   WeightsHeader header;
@@ -60,7 +60,7 @@ class Hash {
   for (const SavedTensor& t : header.tensors) end = std::max(end, t.end);
   const auto there = static_cast<int64_t>(content.size() - 8 - length);
   if (std::ranges::none_of(header.tensors, [](const SavedTensor& t) { return t.name == kSealName; }))
-    fail(path, "no checkpoint: a safetensors file without a checksum");
+    fail(path, fmt::format("no {}: a safetensors file without a checksum", kind));
   if (there < end) fail(path, fmt::format("truncated: {} of {} bytes of data", there, end));
   fail(path, "damaged: its content does not have its checksum");
 }
@@ -83,7 +83,7 @@ void write_sealed(const std::string& path, const WeightsFile& file) {
   replace_file(path, pieces);
 }
 
-WeightsFile read_sealed(const std::string& path) {
+WeightsFile read_sealed(const std::string& path, const std::string& kind) {
   std::vector<std::byte> content;
   {
     File file(path, O_RDONLY | O_NONBLOCK);
@@ -91,15 +91,15 @@ WeightsFile read_sealed(const std::string& path) {
     file.read(content.data(), std::ssize(content));
   }
   const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
-  if (text.size() < kSealBytes) explain(path, text);
+  if (text.size() < kSealBytes) explain(path, text, kind);
   Hash hash;
   hash.add(text.substr(0, text.size() - kSealBytes));
-  if (hash.digest() != text.substr(text.size() - kSealBytes)) explain(path, text);
+  if (hash.digest() != text.substr(text.size() - kSealBytes)) explain(path, text, kind);
   const auto size = std::ssize(content);
   WeightsFile read = parse_safetensors(path, std::move(content));
   const auto seal =
       std::ranges::find_if(read.tensors, [&](const SavedTensor& t) { return t.name == kSealName && t.end == size; });
-  if (seal == read.tensors.end()) fail(path, "no checkpoint: its checksum is not the last tensor");
+  if (seal == read.tensors.end()) fail(path, fmt::format("no {}: its checksum is not the last tensor", kind));
   read.tensors.erase(seal);
   return read;
 }

@@ -14,7 +14,7 @@ namespace heddle::runtime {
 
 // Replaces the file as a whole, as write_safetensors.
 void write_sealed(const std::string& path, const WeightsFile& file);
-// Without the checksum. Throws UserError, in one line: empty, truncated, damaged, or a file of another kind.
-WeightsFile read_sealed(const std::string& path);
+// Without the checksum. Throws UserError, in one line: empty, truncated, damaged, or a file of another kind than `kind`.
+WeightsFile read_sealed(const std::string& path, const std::string& kind = "checkpoint");
 
 }  // namespace heddle::runtime

@@ -243,7 +243,9 @@ class HEDDLE_API Model {
  public:
   // From a file, or from its text. Compiles nothing. Throws (1) with every fault that reading finds:
   // keys, types, words, sizes, names. What only the network's shapes say, `compile` finds. Throws (2)
-  // where options are out of range or the path is "-": standard input is the program's own.
+  // where options are out of range or the path is "-": standard input is the program's own. A package
+  // (`heddle package`) is a file, too: what it was made for runs without a compiler, all else throws,
+  // and so do options that would change the model.
   static Model load(const std::string& path, const Options& options = {});
   static Model parse(const std::string& text, const Options& options = {});
   // From calls instead of a text. Where a message of a text begins with file, line and column, it

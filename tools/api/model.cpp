@@ -15,7 +15,7 @@
 #include "tools/api/training.h"
 #include "tools/driver/generator.h"
 #include "tools/driver/model_file.h"
-#include "tools/driver/open_device.h"
+#include "tools/driver/packaged_model.h"
 #include "tools/driver/predictor.h"
 #include "tools/generate/beams.h"
 #include "tools/generate/generate.h"
@@ -40,6 +40,7 @@ struct OnDevice {
 struct Model::Impl {
   Options options;
   driver::ReadModel read;
+  std::optional<driver::Package> package;  // that the model was read from
   std::string weights_path;
   std::optional<runtime::WeightsFile> weights;  // that were loaded, until a training begins with them
   std::unique_ptr<OnDevice<Training>> training;
@@ -64,8 +65,9 @@ struct Model::Impl {
   template <class T, class F>
   std::unique_ptr<OnDevice<T>> make_on_device(const F& make) {
     auto on = std::make_unique<OnDevice<T>>();
-    tell_of_kernel_cache();
-    on->device = driver::open_device({.device = options.device, .threads = options.threads});
+    const driver::DeviceRequest request{.device = options.device, .threads = options.threads};
+    if (!package) tell_of_kernel_cache();
+    on->device = package ? driver::open_packaged_device(request, *package) : driver::open_device(request);
     const driver::CompileOptions compile{.target = on->device.target, .memory_bytes = options.memory_bytes};
     on->made = make(compile, *on->device.device);
     return on;
@@ -106,7 +108,9 @@ struct Model::Impl {
     } else {
       predictor =
           make_on_device<driver::Predictor>([&](const driver::CompileOptions& compile, runtime::Device& device) {
-            return std::make_unique<driver::Predictor>(read.model, std::move(now), outputs, batch, compile, device);
+            return std::make_unique<driver::Predictor>(
+                read.model, std::move(now), outputs,
+                package ? driver::packaged_batch(batch, *package, compile.target) : batch, compile, device);
           });
       predicted = outputs;
       predicted_batch = batch.rows;
@@ -198,7 +202,10 @@ Model Model::load(const std::string& path, const Options& options) {
                       "parse takes a model's text; a file that is called so is ./-");
     auto impl = std::make_unique<Impl>();
     impl->options = options;
-    driver::read_model(impl->read, path, impl->read_options());
+    if (driver::is_package(path))
+      impl->package = driver::read_packaged_model(impl->read, path, impl->read_options());
+    else
+      driver::read_model(impl->read, path, impl->read_options());
     return Model(std::move(impl));
   });
 }

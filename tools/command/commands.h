@@ -18,6 +18,7 @@ void add_generate(CommandLine& line);
 void add_inspect(CommandLine& line);
 void add_ops(CommandLine& line);
 void add_opt(CommandLine& line);
+void add_package(CommandLine& line);
 void add_predict(CommandLine& line);
 void add_schema(CommandLine& line);
 void add_summary(CommandLine& line);

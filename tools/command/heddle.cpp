@@ -25,6 +25,7 @@ int run(int argc, char** argv) {
   add_generate(line);
   add_check(line);
   add_compile(line);
+  add_package(line);
   add_summary(line);
   add_inspect(line);
   add_bench(line);

@@ -17,6 +17,7 @@
 #include "tools/command/model_arguments.h"
 #include "tools/command/output.h"
 #include "tools/command/report.h"
+#include "tools/driver/packaged_model.h"
 
 namespace heddle::tools {
 namespace {
@@ -73,6 +74,30 @@ void inspect_weights(const InspectArguments& a) {
   print_rows(rows);
 }
 
+std::string list_of(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
+
+void inspect_package(const InspectArguments& a) {
+  driver::ReadModel model;
+  const driver::Package package = driver::read_packaged_model(model, a.model.model, read_options(a.model));
+  if (a.json) return print_result("{}\n", driver::print_manifest(package));
+  print_result("package of {}, made by Heddle {}\n", package.model_name, package.heddle);
+  for (const driver::PackedTarget& t : package.targets) {
+    print_result("\n{} ({}), code by {}\n", t.name, t.arch, t.maker);
+    if (!t.gpu()) print_result("  needs      {}: {}\n", t.machine, list_of(t.instructions));
+    if (t.gpu()) print_result("  needs      a card of {}, or a later one, which compiles PTX for {}\n", t.arch, t.ptx);
+    if (t.gpu())
+      print_result("  planned    for {} multiprocessors; fewer launch kernels one by one\n", t.target().sm_count);
+    if (!t.onednn.empty()) print_result("  needs      oneDNN {}\n", t.onednn);
+    for (const driver::PackedProgram& p : t.programs) {
+      print_result("  {:<10} {}\n", p.purpose, p.entries);
+      print_result("             {} kernels; bytes: state {}, arena {}, ring {}\n", p.kernels, p.state_bytes,
+                   p.arena_bytes, p.ring_bytes);
+    }
+  }
+  print_result("\n");
+  for (const runtime::SavedTensor& t : package.content.tensors) print_result("{:>10}  {}\n", t.end - t.begin, t.name);
+}
+
 void inspect_model(const InspectArguments& a) {
   driver::ReadModel read_model;
   read(a.model, read_model);
@@ -109,11 +134,14 @@ bool is_weights(const std::string& path) {
 
 void add_inspect(CommandLine& line) {
   Command command =
-      line.add_subcommand("inspect", "parameters, memory and kernels of a model; tensors of a weights file");
+      line.add_subcommand("inspect", "parameters, memory and kernels of a model; what a package or weights file holds");
   const auto a = std::make_shared<InspectArguments>();
   add_model_arguments(command, a->model);
   command.add_flag("--json", a->json, "print one JSON object on standard output");
-  command.run([a] { is_weights(a->model.model) ? inspect_weights(*a) : inspect_model(*a); });
+  command.run([a] {
+    if (driver::is_package(a->model.model)) return inspect_package(*a);
+    is_weights(a->model.model) ? inspect_weights(*a) : inspect_model(*a);
+  });
 }
 
 }  // namespace heddle::tools

@@ -16,6 +16,7 @@
 #include "tools/driver/class_differences.h"
 #include "tools/driver/fit_weights.h"
 #include "tools/driver/folds.h"
+#include "tools/driver/packaged_model.h"
 
 namespace heddle::tools {
 namespace {
@@ -28,6 +29,17 @@ const runtime::WeightsFile* weights_of(const RunArguments& a, Run& run) {
   }
   if (!a.weights.empty()) run.weights = read_start(a);
   return run.weights ? &*run.weights : nullptr;
+}
+
+void read_and_open(const RunArguments& a, Run& run) {
+  if (driver::is_package(a.model.model)) {
+    const driver::Package package = driver::read_packaged_model(run.read, a.model.model, read_options(a.model));
+    run.device = driver::open_packaged_device(a.device, package);
+    return;
+  }
+  warn_without_kernel_cache();
+  run.device = driver::open_device(a.device);
+  read(a.model, run.read);
 }
 
 }  // namespace
@@ -59,9 +71,7 @@ void add_weights_arguments(Command& command, RunArguments& a, const std::string&
 // found before a minute of compiling.
 void open_run(const RunArguments& a, driver::Purpose purpose, Run& run) {
   const bool training = purpose == driver::Purpose::training;
-  warn_without_kernel_cache();
-  run.device = driver::open_device(a.device);
-  read(a.model, run.read);
+  read_and_open(a, run);
   if (a.fold > 0)
     if (const std::string told = driver::take_fold(run.read.model, {a.folds, a.fold}); !told.empty()) note(told);
   const frontend::Model& model = run.read.model;

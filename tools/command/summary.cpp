@@ -16,6 +16,7 @@
 #include "tools/command/model_arguments.h"
 #include "tools/command/output.h"
 #include "tools/driver/entries.h"
+#include "tools/driver/packaged_model.h"
 
 namespace heddle::tools {
 namespace {
@@ -109,7 +110,10 @@ RunMemory memory_of(const codegen::Program& program, int64_t nodes, bool host) {
 
 void summary(const SummaryArguments& a) {
   driver::ReadModel model;
-  read(a.model, model);
+  if (driver::is_package(a.model.model))
+    driver::read_packaged_model(model, a.model.model, read_options(a.model));
+  else
+    read(a.model, model);
   driver::Planned planned(model.model);
   SummaryFacts facts;
   facts.name = model.model.name;

@@ -22,7 +22,7 @@ _heddle_models() {{
     done
   done
   compopt -o filenames
-  mapfile -t -O ${{#COMPREPLY[@]}} COMPREPLY < <(compgen -f -X '!*.json' -- "$2"; compgen -f -X '!*.hir' -- "$2"; compgen -d -- "$2")
+  mapfile -t -O ${{#COMPREPLY[@]}} COMPREPLY < <(compgen -f -X '!*.json' -- "$2"; compgen -f -X '!*.hir' -- "$2"; compgen -f -X '!*.heddle' -- "$2"; compgen -d -- "$2")
 }}
 
 _heddle() {{

@@ -15,7 +15,7 @@ _heddle_models() {{
   local -a names
   local program=${{commands[heddle]:A}}
   names=(models/*.json(N:t:r) ${{program:h:h}}/share/heddle/models/*.json(N:t:r))
-  _alternative 'models:model:compadd -a names' 'files:file:_files -g "*.(json|hir)"'
+  _alternative 'models:model:compadd -a names' 'files:file:_files -g "*.(json|hir|heddle)"'
 }}
 
 _heddle() {{

@@ -16,6 +16,9 @@
 #include "runtime/cuda/nvrtc_child.h"
 #include "runtime/files/temporary.h"
 #include "runtime/host/host_device.h"
+#include "runtime/host/host_target.h"
+#include "runtime/host/onednn.h"
+#include "tools/driver/packaged_model.h"
 
 namespace heddle::driver {
 namespace {
@@ -70,12 +73,13 @@ int cuda_number(const std::string& text) {
   return number;
 }
 
-// Why no GPU serves, or "".
-std::string without_cuda() {
+// Why no GPU serves, or "". What is packed needs no compiler.
+std::string without_cuda(bool packed = false) {
   std::string reason;
   if (runtime::find_driver(&reason) == nullptr) return reason;
   try {
     if (std::string refusal = runtime::cuda_devices().front().refusal(); !refusal.empty()) return refusal;
+    if (packed) return {};
     if (!runtime::find_nvrtc().found)
       return "there is a GPU, but no NVRTC 13 to compile for it: tools/setup of the sources fetches it";
     runtime::nvrtc_child_program();  // throws where it is not there
@@ -95,6 +99,83 @@ std::optional<ir::Target> known_target(const std::string& name, const std::strin
     if (target.gpu && target.arch == arch && lower.find(known) != std::string::npos) return target;
   }
   return std::nullopt;
+}
+
+// --- packages ---
+
+// What of a package's target a machine lacks, or "".
+std::string lacks_for(const PackedTarget& t) {
+  if (const std::string machine = runtime::machine_name(); t.machine != machine)
+    return fmt::format("its code for the host is for {}, and this machine is {}", t.machine, machine);
+  if (const std::string name = runtime::missing_instruction(t.instructions); !name.empty())
+    return fmt::format("its code for the host ({}) needs {}, which this processor lacks", t.arch, name);
+  if (!t.onednn.empty() && t.onednn != runtime::onednn_version())
+    return fmt::format("it was planned with oneDNN {}, and this Heddle has {}", t.onednn, runtime::onednn_version());
+  return {};
+}
+
+enum class Runs { not_at_all, by_ptx, as_it_is };
+
+// Machine code runs on its own architecture, and on later ones of its generation if it names no special one; PTX runs
+// on all that are no older.
+Runs how_it_runs(const PackedTarget& t, const runtime::CudaInfo& info) {
+  if (!t.gpu() || !t.arch.starts_with("sm_")) return Runs::not_at_all;
+  int arch = 0;
+  const char* end = t.arch.data() + t.arch.size();
+  const auto [rest, error] = std::from_chars(t.arch.data() + 3, end, arch);
+  const int here = 10 * info.major + info.minor;
+  if (error != std::errc() || arch > here) return Runs::not_at_all;
+  const bool same = arch == here || (rest == end && arch / 10 == info.major);
+  return same ? Runs::as_it_is : Runs::by_ptx;
+}
+
+std::string archs_of(const Package& package) {
+  std::vector<std::string> archs;
+  for (const PackedTarget& t : package.targets) archs.push_back(t.gpu() ? t.arch : fmt::format("host ({})", t.arch));
+  return fmt::format("{}", fmt::join(archs, ", "));
+}
+
+UserError no_code(const Package& package, const std::string& why, const std::string& arch) {
+  return {ExitCode::missing, fmt::format("{}: {}; it was made for {}", package.file, why, archs_of(package)),
+          fmt::format("heddle package MODEL --arch {} -o FILE makes one; or give the model file", arch)};
+}
+
+OpenedDevice open_packed_host(int threads, const Package& package) {
+  const auto host = std::ranges::find_if(package.targets, [](const PackedTarget& t) { return !t.gpu(); });
+  if (host == package.targets.end()) throw no_code(package, "it has no code for the host", "host");
+  if (const std::string lacks = lacks_for(*host); !lacks.empty()) throw no_code(package, lacks, "host");
+  OpenedDevice opened;
+  opened.device = std::make_unique<runtime::HostDevice>(
+      runtime::HostOptions{.threads = threads, .kernel_cache = {}, .packed = package.code_of(*host)});
+  opened.target = host->target();
+  return opened;
+}
+
+OpenedDevice open_packed_cuda(int number, const Package& package) {
+  const std::vector<runtime::CudaInfo> all = runtime::cuda_devices();
+  if (number >= std::ssize(all)) return open_cuda(number);  // says what there is
+  const runtime::CudaInfo& info = all[static_cast<size_t>(number)];
+  const PackedTarget* best = nullptr;
+  for (const PackedTarget& t : package.targets) {
+    const Runs runs = how_it_runs(t, info), before = best ? how_it_runs(*best, info) : Runs::not_at_all;
+    if (runs > before || (runs == before && runs != Runs::not_at_all && t.ptx > best->ptx)) best = &t;
+  }
+  const std::string arch = fmt::format("sm_{}{}", info.major, info.minor);
+  if (best == nullptr) throw no_code(package, fmt::format("it has no code for {} ({})", info.name, arch), arch);
+  OpenedDevice opened;
+  opened.target = best->target();
+  const bool fewer = info.multiprocessors < opened.target.sm_count;
+  runtime::CudaDeviceOptions options{.number = number,
+                                     .ptx = wants_ptx() || how_it_runs(*best, info) == Runs::by_ptx,
+                                     .persistent = !wants_launches() && !fewer,
+                                     .most_free_bytes = most_free_bytes(),
+                                     .kernel_cache = {},
+                                     .packed = package.code_of(*best)};
+  if (fewer)
+    opened.note =
+        fmt::format("planned for {} multiprocessors: kernels are launched one by one", opened.target.sm_count);
+  opened.device = std::make_unique<runtime::CudaDevice>(std::move(options));
+  return opened;
 }
 
 }  // namespace
@@ -139,6 +220,27 @@ OpenedDevice open_device(const DeviceRequest& request) {
   const std::string reason = host ? "" : without_cuda();
   if (!host && reason.empty()) return open_cuda(0);
   return {open_host(request.threads), ir::host(), reason};
+}
+
+OpenedDevice open_packaged_device(const DeviceRequest& request, const Package& package) {
+  runtime::sweep_temporary_folders();
+  if (request.device == "host") return open_packed_host(request.threads, package);
+  if (request.device != "auto") return open_packed_cuda(cuda_number(request.device), package);
+  if (!std::ranges::any_of(package.targets, &PackedTarget::gpu)) return open_packed_host(request.threads, package);
+  std::string reason = without_cuda(true);
+  const bool host = !std::ranges::all_of(package.targets, &PackedTarget::gpu);
+  if (reason.empty()) {
+    try {
+      return open_packed_cuda(0, package);
+    } catch (const UserError& error) {
+      if (!host || error.code() != ExitCode::missing) throw;
+      reason = error.diagnostics().front().message;
+    }
+  }
+  if (!host) throw no_code(package, reason, "host");
+  OpenedDevice opened = open_packed_host(request.threads, package);
+  opened.note = reason;
+  return opened;
 }
 
 }  // namespace heddle::driver

@@ -86,7 +86,6 @@ class Predictor {
   std::span<const std::byte> result(size_t output) const { return results_.at(output); }
 
  private:
-  void choose_outputs(frontend::Model& model, const std::vector<std::string>& names) const;
   void take_maps(const runtime::WeightsFile& weights);
   void describe_inputs(const std::vector<std::vector<std::string>>& names, const std::vector<std::string>& tokenizers);
   void describe_outputs(const frontend::Model& model, const std::vector<std::vector<std::string>>& names,
