@@ -49,6 +49,7 @@ if shutil.which("groff"):
 # or measure memory say REQUIRES: plain.
 if lit_config.params.get("sanitize") != "ON":
     config.available_features.add("plain")
+config.substitutions.append(("%plain", "plain" if "plain" in config.available_features else ""))
 
 # Tests that compile for a GPU say REQUIRES: nvrtc.
 doctor = subprocess.run([os.path.join(tools, "heddle"), "doctor", "--json"], capture_output=True, text=True)

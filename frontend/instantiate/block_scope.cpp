@@ -12,6 +12,8 @@
 namespace heddle::frontend {
 namespace {
 
+constexpr std::string_view kIndex = "index";
+
 // The names in all expressions; "" for each that has none.
 void collect_names(const Json& json, std::set<std::string>& names) {
   if (json.kind == Json::Kind::text) {
@@ -75,6 +77,19 @@ Scope model_scope(const Model& model, int64_t batch) {
   for (const auto& [name, size] : model.train.sizes) scope.names[name] = size;
   scope.names[model.batch_dimension] = batch;
   return scope;
+}
+
+Scope turn_scope(const Scope& around, int64_t turn) {
+  Scope scope;
+  scope.outer = &around;
+  if (!around.find(kIndex)) scope.names[std::string(kIndex)] = turn;
+  return scope;
+}
+
+bool reads_index(const NodeDef& use) {
+  std::set<std::string> names;
+  for (const Json& value : use.with) collect_names(value, names);
+  return use.repeat && names.contains(std::string(kIndex));
 }
 
 Scope block_scope(const Model& model, int64_t batch, const NodeDef& use, const Block& block, const Scope& around) {

@@ -385,8 +385,12 @@ class Instantiation {
     if (in->size() != ports.size() || std::any_of(in->begin(), in->end(), [](ValueId v) { return !v.valid(); })) {
       throw UserError(node.op_where, fmt::format("block '{}' needs its {} inputs as values", node.op, ports.size()));
     }
-    const Scope scope = block_scope(model_, options_.batch, node, block, *frame.scope);
     const int64_t repeat = repeats(node, frame);
+    const auto scope_of = [&](int64_t turn) {
+      const Scope around = node.repeat ? turn_scope(*frame.scope, turn) : *frame.scope;
+      return block_scope(model_, options_.batch, node, block, around);
+    };
+    Scope scope = scope_of(0);
     if (node.repeat) out_.repeats.push_back({node.repeat->where, repeat});
     const std::string path = path_of(node, frame), owner = owner_of(node, frame, path);
     if (node.share) require_parameters(node, frame.owner + node.share->text);
@@ -395,6 +399,7 @@ class Instantiation {
     const size_t entry = begin_entry(node, path);
     ++depth_;
     for (int64_t i = 0; i < repeat; ++i) {
+      if (i > 0 && reads_index(node)) scope = scope_of(i);
       const bool again = node.shares_repeats && i > 0;
       if (again && has_failed(path)) {
         chained = {};

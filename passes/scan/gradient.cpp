@@ -73,8 +73,33 @@ class ScanGradient {
       }
       if (!again) again = decompose_on_path(body_, path_.nodes);
     }
+    leave_out_unread_carries(inputs, varies);
+    path_ = path_of(inputs, varies);
     for (size_t i = 0; i < inputs.size(); ++i)
       if (varies[i]) wanted_.push_back(inputs[i]);
+  }
+
+  // A carry whose last value has no adjoint, and that nothing with one is made of, has the gradient 0: no turn computes
+  // it, where 0 * inf would be nan.
+  void leave_out_unread_carries(const std::vector<ValueId>& inputs, std::vector<char>& varies) const {
+    const std::vector<ValueId> carries = inputs_with(body_, Role::carry);
+    std::vector<ValueId> open;
+    for (size_t k = 0; k < dy_.size(); ++k)
+      if (dy_[k].valid())
+        open.push_back(k < carries.size() ? next_of(body_, carries[k]) : body_.outputs[k - carries.size()]);
+    std::vector<char> read(body_.value_count(), 0);
+    while (!open.empty()) {
+      const ValueId v = open.back();
+      open.pop_back();
+      if (read[index_of(v)]) continue;
+      read[index_of(v)] = 1;
+      if (const Node* n = body_.def(v); n != nullptr)
+        open.insert(open.end(), n->operands.begin(), n->operands.end());
+      else if (body_[v].role == Role::carry)
+        open.push_back(next_of(body_, v));
+    }
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (body_[inputs[i]].role == Role::carry && !read[index_of(inputs[i])]) varies[i] = 0;
   }
 
   Path path_of(const std::vector<ValueId>& inputs, const std::vector<char>& varies) const {

@@ -3,6 +3,8 @@
 //   %y, %lse = attention(%q, %k, %v)   ->  {in blocks: 5.3 ms estimated}, to compare with {decomposed: 9.1 ms estimated}
 #include "passes/select/forms.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -93,6 +95,19 @@ double seconds_of_node(const Graph& g, NodeId id, const Options& options) {
 }
 
 }  // namespace
+
+std::string refusal_of_parts(const Graph& g, NodeId composite) {
+  const Node& n = g[composite];
+  if (std::ranges::none_of(n.op->forms, [&](const Form& form) { return form.refusal(g, n).empty(); })) return "";
+  const Graph parts = in_parts(extract(g, {composite}, n.results).kernel, n.op->decomposition);
+  int64_t most = 0;
+  for (const NodeId id : parts.order)
+    for (const ValueId v : parts[id].results)
+      if (is_product(parts[id]) && std::ranges::count(parts.outputs, v) == 0)
+        most = std::max(most, parts[v].type.bytes());
+  if (most <= kMostBetweenParts) return "";
+  return fmt::format("a product in it takes {:.3g} GB", static_cast<double>(most) / 1e9);
+}
 
 Figure figure_of_form(const Graph& kernel, const Decomposition& parts, const Options& options) {
   const Graph g = in_parts(kernel, parts);

@@ -7,6 +7,11 @@
 
 namespace heddle::passes {
 
+// A time that is predicted to be shorter is not worth more memory than this where another form does without it.
+inline constexpr int64_t kMostBetweenParts = int64_t{256} << 20;
+// Why a composite with other forms is not decomposed: "a product in it takes 3.22 GB", or "".
+std::string refusal_of_parts(const ir::Graph& g, ir::NodeId composite);
+
 // `kernel` holds the composite alone.
 Figure figure_of_form(const ir::Graph& kernel, const Decomposition& parts, const Options& options);
 

@@ -34,10 +34,12 @@ std::vector<Offer> offers_of_later(const Asked& asked) {
     const OpDef& op = *asked.graph[asked.node].op;
     if (op.forms.empty())
       offer.figure = [&target](const Graph& kernel, double) { return figure_of_parts(kernel, target); };
-    else  // a bound could not be preferred to the figures of other forms
+    else {  // a bound could not be preferred to the figures of other forms
+      offer.refusal = refusal_of_parts(asked.graph, asked.node);
       offer.figure = [&op, &options = asked.options](const Graph& kernel, double) {
         return figure_of_form(kernel, op.decomposition, options);
       };
+    }
   } else {
     offer.name = "generated text";
     offer.figure = [&target](const Graph& kernel, double best) { return figure_of_text(kernel, target, best); };

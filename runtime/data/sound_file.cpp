@@ -32,6 +32,8 @@ struct WavFile {
 };
 
 constexpr const char* kConvert = "sox or ffmpeg makes one of it: sox FILE NEW.wav";
+constexpr const char* kMadeAgain =
+    "it was cut off, or not closed when it was written: record, copy or convert it again";
 
 // What may stand where a part of an odd length ends, if the byte that fills it up is missing.
 constexpr std::array kParts = {"data", "fact", "LIST", "cue ", "bext", "smpl", "PEAK", "JUNK", "id3 "};
@@ -51,12 +53,12 @@ void require_whole(const WavFile& wav, const std::filesystem::path& path) {
            static_cast<uint32_t>(head[at + 2]) << 16 | static_cast<uint32_t>(head[at + 3]) << 24;
   };
   const auto says = [&](size_t at, const char* word) { return std::memcmp(head.data() + at, word, 4) == 0; };
-  if (size == 0) wav.fail("the file is empty");
+  if (size == 0) wav.fail("the file is empty", kMadeAgain);
   if (!reads(12, 0) || !(says(0, "RIFF") || says(0, "RF64")) || !says(8, "WAVE")) wav.fail("not a wav file", kConvert);
   int64_t at = 12;
   uint64_t wide = kUnknownLength;  // of the samples, as ds64 says
   for (int chunk = 0; chunk < kMostChunks; ++chunk) {
-    if (!reads(8, at)) wav.fail("the file ends before its samples");
+    if (!reads(8, at)) wav.fail("the file ends before its samples", kMadeAgain);
     const uint32_t length = number(4);
     const std::string part(reinterpret_cast<const char*>(head.data()), 4);
     at += 8;
@@ -65,7 +67,7 @@ void require_whole(const WavFile& wav, const std::filesystem::path& path) {
       if (samples != kUnknownLength && samples > static_cast<uint64_t>(size - at))
         wav.fail(
             fmt::format("the header says that {} bytes of samples follow, and the file has {}", samples, size - at),
-            "it was cut off, or not closed when it was written: record, copy or convert it again");
+            kMadeAgain);
       return;
     }
     // Behind eight bytes of the length of all: eight of the length of the samples.
@@ -112,7 +114,7 @@ Sound read_sound(const std::filesystem::path& path, const std::string& name, con
   if (info.channels > 1 && !request.mono)
     wav.fail(fmt::format("{} channels, and \"mono\" is false", info.channels),
              "leave \"mono\" away, and the sound is their mean");
-  if (info.frames <= 0) wav.fail("it holds no samples");
+  if (info.frames <= 0) wav.fail("it holds no samples", kMadeAgain);
 
   Sound sound{.samples = {}, .size = info.frames};
   const auto channels = static_cast<size_t>(info.channels);

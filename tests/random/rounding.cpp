@@ -81,7 +81,8 @@ double Rounding::largest_sum() const { return largest_sum_; }
 // The oracle's double tells: a function that approaches an operand or 0 does not give it exactly.
 bool Rounding::passed_on(double v, size_t i, const std::vector<Tensor>& operands) const {
   if (v == 0 || !std::isfinite(v) || chooses_) return true;
-  if (source_) return round_to(s_.results[0].dtype, v) == v || s_.operands.empty();
+  // Kernels compute in 32 bits: a count of iota that 16 bits cannot hold may be itself there.
+  if (source_) return round_to(s_.results[0].dtype, v) == v || (s_.operands.empty() && !narrow_);
   if (!pointwise_ || (composed_ && std::abs(v) < smallest_)) return false;  // steps between round subnormal numbers
   for (const Tensor& t : operands)
     if (t.floating() && std::abs(t.real[i]) == std::abs(v)) return round_to(s_.results[0].dtype, v) == v;
@@ -95,12 +96,20 @@ double Rounding::largest_operand(size_t i, const std::vector<Tensor>& operands) 
   return most;
 }
 
+// Below 0 digamma(x) is digamma(1 - x) - pi / tan(pi x), and near its zeros the two cancel: in double precision digits are
+// lost, where shorter types compute in double precision. The first lies between -0.6 and log(1 - x).
+double Rounding::largest_part(size_t i, const std::vector<Tensor>& operands) const {
+  if (composed_) return largest_operand(i, operands);
+  const bool reflected = s_.op->name == "digamma" && s_.results[0].dtype == DType::f64 && operands[0].real[i] < 0;
+  return reflected && std::isfinite(operands[0].real[i]) ? std::log1p(-operands[0].real[i]) + 0.6 : 0;
+}
+
 void Rounding::add(std::vector<double>& errors, const Tensor& value, const std::vector<Tensor>& operands) const {
   for (size_t i = 0; i < errors.size(); ++i) {
     const double v = value.real[i];
     if (!chooses_) errors[i] += units_ * errors[i];  // what is that far away is rounded there, too
     if (passed_on(v, i, operands)) continue;
-    const double magnitude = std::max(std::abs(v), composed_ ? largest_operand(i, operands) : 0);
+    const double magnitude = std::max(std::abs(v), largest_part(i, operands));
     errors[i] += units_ * magnitude + absolute_ + 2 * smallest_ * (narrow_ && smallest_ > 1e-10 ? unit_ : 1);
     const double low = std::abs(v) - errors[i], high = std::abs(v) + errors[i];
     const bool overflows = narrow_ ? high > largest_ : high > largest_ && !(low > 2 * largest_);

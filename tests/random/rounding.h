@@ -18,6 +18,7 @@ class Rounding {
   bool passed_on(double value, size_t i, const std::vector<ir::Tensor>& operands) const;
 
   static double largest_operand(size_t i, const std::vector<ir::Tensor>& operands);
+  double largest_part(size_t i, const std::vector<ir::Tensor>& operands) const;  // of what cancels on the way
 
   const ir::Signature& s_;
   double unit_ = 0, sum_unit_ = 0, sum_units_ = 0, smallest_ = 0, largest_ = 0, largest_sum_ = 0;
