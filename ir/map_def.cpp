@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ir/check.h"
+#include "ir/map_samples.h"
 
 namespace heddle::ir {
 namespace {
@@ -80,6 +81,24 @@ MapRow stored_row(const std::vector<DataMap>& maps, const MapRow& input) {
   return maps.empty() ? input : row_before(maps.front(), rows_behind(maps, input).front());
 }
 
+namespace {
+
+// What comes before a map that makes an element of several ones is made once for each of them.
+constexpr int64_t kMostTaps = 1 << 15;
+
+std::string chain_fault(const std::vector<DataMap>& list, size_t i) {
+  int64_t taps = 1;
+  for (size_t k = 0; k <= i && taps <= kMostTaps; ++k)
+    if (const SampleDef* sample = find_sample(*list[k].def)) taps *= sample->taps(list[k]);
+  if (taps <= kMostTaps || find_sample(*list[i].def) == nullptr) return {};
+  return fmt::format(
+      "makes each element of more than {} of the file's, with the maps before it, each of which multiplies them: "
+      "leave out one of these maps, or give a blur a smaller 'kernel'",
+      kMostTaps);
+}
+
+}  // namespace
+
 std::string map_fault(const std::vector<DataMap>& list, size_t i, const MapRow& row) {
   const DataMap& map = list[i];
   const MapDef& def = *map.def;
@@ -99,7 +118,8 @@ std::string map_fault(const std::vector<DataMap>& list, size_t i, const MapRow& 
         std::ssize(map.all(key.name)) != row.channels())
       return fmt::format("expects one number, or one for each of the {} {}", row.channels(),
                          row.channels_first ? "channels" : "elements of the last axis");
-  return def.fault ? def.fault(map, row) : std::string();
+  if (std::string own = def.fault ? def.fault(map, row) : std::string(); !own.empty()) return own;
+  return chain_fault(list, i);
 }
 
 std::string fill_fault(const DataMap& map, const MapRow& row) {

@@ -19,6 +19,7 @@
 #include "frontend/limits.h"
 #include "frontend/read/read_parts.h"
 #include "frontend/scan_use.h"
+#include "frontend/training/index_checks.h"
 #include "ir/check.h"
 #include "ir/scan.h"
 
@@ -643,11 +644,12 @@ class Instantiation {
                                     use.stacked[k].text),
                         "keep the batch: reduce over all axes but 0");
     for (size_t i = first; i < g.order.size(); ++i)
-      if (const ir::Node& n = g[g.order[i]]; n.op->places)
-        throw UserError(n.loc,
-                        fmt::format("{}: block '{}' reads by computed indices, which a scan cannot check",
-                                    title_of(node), block_of(node)->text),
-                        "look up in front of the scan, and slice what was found");
+      if (const ir::Node& n = g[g.order[i]]; n.op->places && !is_never_outside(g, g.order[i]))
+        throw UserError(
+            n.loc,
+            fmt::format("{}: block '{}' reads by computed indices, which a scan cannot check", title_of(node),
+                        block_of(node)->text),
+            "look up in front of the scan, and slice what was found; what a clamp keeps inside is looked up in it");
   }
 
   std::string type_text(const ir::Type& type) const { return to_string(type.dtype) + out_.shape_text(type.dims); }

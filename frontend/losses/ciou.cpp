@@ -88,13 +88,16 @@ ValueId distance(MeasureContext& c, const Formula& f, const Box& p, const Box& t
   return f("div", f.squares(across, down, "distance"), diagonal, "relative_distance");
 }
 
-// How far the proportions are apart: 4 / pi^2 (atan(w / h) - atan(w' / h'))^2. A height of 0 counts as eps.
+// How far the proportions are apart: 4 / pi^2 (atan(w / h) - atan(w' / h'))^2. A height of 0 counts as eps, and then no
+// gradient goes through the proportion: that of a width of 0 would be 1 / eps.
 ValueId proportion(MeasureContext& c, const Formula& f, const Box& p, const Box& t) {
   const auto angle = [&](const Box& box, const std::string& name) {
     const ValueId flat = f.with("eq", box.height, 0, name + "_is_flat");
     const ValueId height =
         c.emit("select", {flat, like(c, c.settings.real("eps"), box.height), box.height}, {}, name + "_height_above");
-    return c.emit("atan", {f("div", box.width, height, name + "_ratio")}, {}, name + "_angle");
+    const ValueId fixed = c.emit("stop_gradient", {box.width}, {}, name + "_width_fixed");
+    const ValueId width = c.emit("select", {flat, fixed, box.width}, {}, name + "_width_or_fixed");
+    return c.emit("atan", {f("div", width, height, name + "_ratio")}, {}, name + "_angle");
   };
   const ValueId apart = f("sub", angle(t, "target"), angle(p, "predicted"), "angles");
   return f.with("mul", c.emit("square", {apart}, {}, "angle_square"), 4 / (std::numbers::pi * std::numbers::pi),

@@ -93,6 +93,7 @@ const RegisterMetric ece(
                    .doc = "of equal width, and one more for a probability of 1",
                    .fallback = int64_t{15},
                    .range = ir::between(1, kMostBins)}},
+     .classes = true,
      .states = states,
      .next = next,
      .finish = finish});

@@ -114,6 +114,13 @@ ValueId summed(MeasureContext& c, ValueId gains, ValueId discount, const std::st
   return sum_of(c, c.emit("mul", {gains, discount}, {}, what + "_terms"), {1}, what);
 }
 
+// A relevance below 0 means nothing: scikit-learn refuses it.
+ValueId nan_where_negative(MeasureContext& c, ValueId gains, ValueId value) {
+  const ValueId least = c.emit("reduce_min", {gains}, {{"axes", Dims{1}}}, "least_gain");
+  const ValueId lost = c.emit("lt", {least, like(c, 0, least)}, {}, "negative_gain");
+  return c.emit("select", {lost, like(c, NAN, value), value}, {}, "share_or_nan");
+}
+
 ir::Values next(MeasureContext& c, const ir::Values& old) {
   check(c);
   const Lists lists = read_lists(c);
@@ -131,7 +138,8 @@ ir::Values next(MeasureContext& c, const ir::Values& old) {
   const ValueId share =
       c.emit("div", {found, c.emit("select", {relevant, best, like(c, 1, best)}, {}, "divisor")}, {}, "share");
   const ValueId counts = c.emit("and", {lists.counts, relevant}, {}, "adds");
-  const ValueId value = c.emit("select", {counts, share, like(c, 0, share)}, {}, "share_or_zero");
+  const ValueId known = c.emit("select", {counts, share, like(c, 0, share)}, {}, "share_or_zero");
+  const ValueId value = nan_where_negative(c, lists.gains, known);
   return with_batch(c, old, {sum_of(c, value, {}, "sum"), sum_of(c, as_number(c, lists.counts, "rows"), {}, "rows")});
 }
 

@@ -82,7 +82,9 @@ MetricDef probability_metric(const std::string& name, const std::string& doc, Ro
   const auto count = [rows](MeasureContext& c) {
     return sum_of(c, as_number(c, rows(c).counts, "counts"), {}, "counted_rows");
   };
-  return ratio_metric({.name = name, .doc = doc, .inputs = class_inputs(), .settings = {ignore_setting()}}, sum, count);
+  return ratio_metric(
+      {.name = name, .doc = doc, .inputs = class_inputs(), .settings = {ignore_setting()}, .classes = true}, sum,
+      count);
 }
 
 const RegisterMetric brier(probability_metric(

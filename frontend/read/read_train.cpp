@@ -205,7 +205,12 @@ std::vector<WeightRule> read_rules(const Json& json, const Model& model, const s
 
 // {"N": 128}: sizes of free dimensions; a number is that of the batch dimension.
 void read_batch(const Json& json, const Model& model, Train& train, Diagnostics& errors) {
-  if (json.kind == Json::Kind::integer && !model.batch_dimension.empty()) {
+  if (json.kind == Json::Kind::integer && model.batch_dimension.empty()) {
+    if (errors.empty())
+      errors.error(json.where, "train: 'batch': no input has rows", "\"shape\": [\"N\", ...] gives an input rows");
+    return;
+  }
+  if (json.kind == Json::Kind::integer) {
     if (json.integer < 1 || json.integer > kMaxElements)
       errors.error(json.where,
                    fmt::format("train: 'batch' must be between 1 and {}, is {}", kMaxElements, json.integer));

@@ -110,11 +110,14 @@ bool is_refused_as_read(const ir::Graph& g, const IndexCheck& check) {
   return is_kept && g[origin_of(g, check.indices)].role == ir::Role::input && check.below == most_places(g, n);
 }
 
-// Whether nothing of them can be outside.
-bool is_inside(const ir::Graph& g, const IndexCheck& check) {
+// Whether nothing of them can be outside, whatever is read.
+bool is_held_inside(const ir::Graph& g, const IndexCheck& check) {
   const ir::DType dtype = g[check.indices].type.dtype;
   if (!ir::is_signed(dtype) && !ir::holds(dtype, check.below)) return true;
-  return is_refused_as_read(g, check) || finds_places(g, check.indices, check.below);
+  return finds_places(g, check.indices, check.below);
+}
+bool is_inside(const ir::Graph& g, const IndexCheck& check) {
+  return is_refused_as_read(g, check) || is_held_inside(g, check);
 }
 
 // What the type of indices can be held below of.
@@ -160,6 +163,11 @@ std::string reader_of(const Instance& e, ir::NodeId id) {
 int64_t most_places(const ir::Graph& g, const ir::Node& n) {
   const ir::Dims places = places_of(g, n);
   return places.empty() ? 0 : *std::ranges::max_element(places);
+}
+
+bool is_never_outside(const ir::Graph& g, ir::NodeId id) {
+  const std::vector<IndexCheck> checks = checks_of(g, id, places_of(g, g[id]));
+  return std::ranges::all_of(checks, [&](const IndexCheck& check) { return is_held_inside(g, check); });
 }
 
 ValueId origin_of(const ir::Graph& g, ValueId v) {

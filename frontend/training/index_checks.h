@@ -28,6 +28,8 @@ std::string reader_of(const Instance& e, ir::NodeId id);
 // How many places there are for the indices of n, its second operand, along the longest of their
 // axes; 0 where it has none.
 int64_t most_places(const ir::Graph& g, const ir::Node& n);
+// Whether nothing that n finds places by, or writes at, can be outside, whatever the data.
+bool is_never_outside(const ir::Graph& g, ir::NodeId id);
 // Where the elements of v come from, in whatever order and shape v has them.
 ir::ValueId origin_of(const ir::Graph& g, ir::ValueId v);
 // Of all readers in their order, so that every batch size and entry has as many: what is known of

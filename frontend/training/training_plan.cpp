@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "frontend/instantiate/instantiate.h"
+#include "frontend/instantiate/mixed.h"
 #include "frontend/instantiate/model_outputs.h"
 #include "frontend/keys/fields.h"
 #include "frontend/training/check_weights_table.h"
@@ -17,9 +19,13 @@
 #include "frontend/training/train_step.h"
 #include "frontend/training/training_def.h"
 #include "ir/op_def.h"
+#include "ir/ops/precision.h"
 
 namespace heddle::frontend {
 namespace {
+
+// Of a column whose whole numbers lie in [0, this), and are no classes.
+constexpr int64_t kNoClasses = std::numeric_limits<int32_t>::max();
 
 Diagnostic note(const Location& where, const std::string& message) { return {Severity::note, where, message, {}, {}}; }
 
@@ -29,8 +35,11 @@ void bound(PlannedInput& input, int64_t below, const Location& where, const std:
   if (input.one_hot == 0) input.bounded_by = {note(where, fmt::format("{} has {} {} here", by, below, what))};
 }
 
+ir::Dims dims_of(const ir::Graph& g, ir::ValueId v) { return ir::logical_dims(g[v].type.dims, g[v].layout); }
+
 // Labels of a classification are checked against the number of classes when they are loaded: `in` of cross_entropy or
-// accuracy, where that is an input. A label that is computed from one makes the loss infinite.
+// accuracy, where that is an input. A label that is computed from one makes the loss infinite. Of labels for scores above
+// a threshold, and of those that lie beside each logit, there are two.
 void bound_labels(const Model& model, const Part& part, bool has_classes, const std::vector<Key>& defs,
                   const Instance& e, std::vector<PlannedInput>& inputs) {
   if (!has_classes || part.in.size() != 2) return;
@@ -40,10 +49,27 @@ void bound_labels(const Model& model, const Part& part, bool has_classes, const 
   const ir::ValueId logits = e.find(part.in[0]), labels = e.find(part.in[1]);
   if (!logits.valid() || !labels.valid() || e.graph[labels].type.dtype != ir::DType::i32) return;
   if (e.graph[logits].type.rank() == 0) return;  // refused where the loss is built
-  const bool is_label = std::ranges::count(defs, "threshold", &Key::name) > 0 && settings.has("threshold");
-  const int64_t classes = is_label ? 2 : ir::logical_dims(e.graph[logits].type.dims, e.graph[logits].layout).back();
+  const bool is_label = (std::ranges::count(defs, "threshold", &Key::name) > 0 && settings.has("threshold")) ||
+                        dims_of(e.graph, logits) == dims_of(e.graph, labels);
+  const int64_t classes = is_label ? 2 : dims_of(e.graph, logits).back();
   for (PlannedInput& input : inputs)
     if (input.name == e.graph[labels].name) bound(input, classes, part.op_where, part.op, "classes");
+}
+
+// Relevances are not below 0: whole ones are looked at as they are read, too. One that is computed, or no whole number,
+// makes the metric nan.
+void bound_relevances(const Model& model, const Part& part, const MetricDef& def, const Instance& e,
+                      TrainingPlan& plan) {
+  if (def.inputs.size() != 2 || def.inputs[1] != "relevance" || part.in.size() != 2) return;
+  const Settings settings(part.settings, def.settings, model.let, part.op, part.op_where);
+  const ir::ValueId relevances = e.find(part.in[1]);
+  if (settings.integer("ignore_index") != -100 || !relevances.valid()) return;
+  for (PlannedInput& input : plan.inputs) {
+    const bool whole = input.row.dtype == ir::DType::i32 && !plan.data.maps.contains(input.name);
+    if (input.name != e.graph[relevances].name || !whole || input.below >= 0) continue;
+    input.below = kNoClasses;
+    input.bounded_by = {note(part.op_where, fmt::format("{} takes no relevance below 0", part.op))};
+  }
 }
 
 // What elements are found or written by is checked when it is read: an index outside of its axis names nothing.
@@ -214,6 +240,23 @@ void require_strands(const TrainingPlan& plan, const KeptState& state) {
                   {note(state.where, "the layer stands here")});
 }
 
+// Products begin it: without one nothing has 16 bits.
+void warn_of_mixed(const Model& model, const Instance& e, std::vector<Diagnostic>& warnings) {
+  if (!is_mixed(model)) return;
+  const auto makes_one = [](const ir::Graph& g) {
+    return std::ranges::any_of(g.order, [&](ir::NodeId id) {
+      return ir::mixed_type(ir::value_or(g[id].attrs, "precision", std::string())).has_value();
+    });
+  };
+  if (makes_one(e.graph) || std::ranges::any_of(e.bodies, makes_one)) return;
+  warnings.push_back({Severity::warning,
+                      model.train.where,
+                      "train: precision: the model has no product that may be of 16-bit values: all of it stays f32",
+                      {},
+                      "leave out \"mixed\": products of f32, such as those of dense and conv2d, begin what it makes "
+                      "16-bit"});
+}
+
 std::vector<PaddingRow> padding_rows(const Instance& e) {
   std::vector<PaddingRow> rows;
   for (const Parameter& p : e.parameters) {
@@ -281,6 +324,7 @@ TrainingPlan plan_training(ModelInstances& instances) {
   errors.throw_if_any();
   plan.buckets = plan_buckets(instances, plan);
   warn_of_endless_training(model, plan.warnings);
+  warn_of_mixed(model, e, plan.warnings);
   if (!model.train.losses.empty()) plan.metrics.push_back({"loss"});
   for (const Part& part : model.train.losses) {
     const LossDef& def = *find_loss(part.op);
@@ -292,6 +336,7 @@ TrainingPlan plan_training(ModelInstances& instances) {
   for (const Part& part : model.train.metrics) {
     const MetricDef& def = *find_metric(part.op);
     bound_labels(model, part, def.classes, def.settings, e, plan.inputs);
+    bound_relevances(model, part, def, e, plan);
     warn_of_threshold(model, part, e, plan.warnings);
   }
   plan_early_stop(model, plan);

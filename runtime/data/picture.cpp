@@ -157,12 +157,42 @@ void note_message(j_common_ptr info, int level) {
   if (level < 0) note_error(info);
 }
 
-struct JpegResult {
-  bool read = false;
-  int64_t height = 0, width = 0;
-  int orientation = 1;
-  bool inks = false;  // CMYK, which no one formula makes RGB of
+// A JPEG under way: its header is read once, and its rows behind it.
+struct Jpeg {
+  jpeg_decompress_struct info{};
+  JpegErrors errors{};
+  Jpeg() {
+    info.err = jpeg_std_error(&errors.manager);
+    errors.manager.error_exit = note_error;
+    errors.manager.emit_message = note_message;
+  }
+  Jpeg(const Jpeg&) = delete;
+  Jpeg& operator=(const Jpeg&) = delete;
+  ~Jpeg() { jpeg_destroy_decompress(&info); }  // also where it has not been created: it then does nothing
 };
+
+// Nothing in these two has a destructor: an error jumps over it. False: errors.message says why.
+bool read_header(Jpeg& jpeg, const std::vector<std::byte>& content) {
+  if (setjmp(jpeg.errors.jump) != 0) return false;  // NOLINT(cert-err52-cpp): libjpeg's way
+  jpeg_create_decompress(&jpeg.info);
+  jpeg_mem_src(&jpeg.info, reinterpret_cast<const unsigned char*>(content.data()), content.size());
+  jpeg_save_markers(&jpeg.info, JPEG_APP0 + 1, 0xffff);
+  jpeg_read_header(&jpeg.info, TRUE);
+  return true;
+}
+bool read_rows(Jpeg& jpeg, int64_t channels, std::byte* to) {
+  if (setjmp(jpeg.errors.jump) != 0) return false;  // NOLINT(cert-err52-cpp): as above
+  jpeg_decompress_struct& info = jpeg.info;
+  info.out_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  info.dct_method = JDCT_ISLOW;
+  jpeg_start_decompress(&info);
+  while (info.output_scanline < info.output_height) {
+    auto* row = reinterpret_cast<JSAMPROW>(to + int64_t{info.output_scanline} * info.image_width * channels);
+    jpeg_read_scanlines(&info, &row, 1);
+  }
+  jpeg_finish_decompress(&info);
+  return true;
+}
 
 int orientation_of(const jpeg_decompress_struct& info) {
   for (const jpeg_marker_struct* m = info.marker_list; m != nullptr; m = m->next)
@@ -170,52 +200,19 @@ int orientation_of(const jpeg_decompress_struct& info) {
   return 1;
 }
 
-// The header alone where `to` is nullptr. Nothing here has a destructor: an error jumps over it.
-JpegResult decode_jpeg(const std::vector<std::byte>& content, int64_t channels, JpegErrors& errors, std::byte* to) {
-  jpeg_decompress_struct info{};
-  info.err = jpeg_std_error(&errors.manager);
-  errors.manager.error_exit = note_error;
-  errors.manager.emit_message = note_message;
-  if (setjmp(errors.jump) != 0) {  // NOLINT(cert-err52-cpp): libjpeg's way
-    jpeg_destroy_decompress(&info);
-    return {.read = false};
-  }
-  jpeg_create_decompress(&info);
-  jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(content.data()), content.size());
-  if (to == nullptr) jpeg_save_markers(&info, JPEG_APP0 + 1, 0xffff);
-  jpeg_read_header(&info, TRUE);
-  const JpegResult result{.read = true,
-                          .height = info.image_height,
-                          .width = info.image_width,
-                          .orientation = orientation_of(info),
-                          .inks = info.num_components == kInks};
-  if (to != nullptr) {
-    info.out_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-    info.dct_method = JDCT_ISLOW;
-    jpeg_start_decompress(&info);
-    while (info.output_scanline < info.output_height) {
-      auto* row = reinterpret_cast<JSAMPROW>(to + info.output_scanline * result.width * channels);
-      jpeg_read_scanlines(&info, &row, 1);
-    }
-    jpeg_finish_decompress(&info);
-  }
-  jpeg_destroy_decompress(&info);
-  return result;
-}
-
 void read_jpeg(const Picture& p, const std::vector<std::byte>& content, std::byte* to) {
-  JpegErrors errors{};
-  const auto decode = [&](std::byte* rows) {
-    const JpegResult result = decode_jpeg(content, p.size.channels, errors, rows);
-    if (!result.read) p.fail(fmt::format("the picture is damaged ({})", errors.message.data()));
-    return result;
+  Jpeg jpeg;
+  const auto require = [&](bool read) {
+    if (!read) p.fail(fmt::format("the picture is damaged ({})", jpeg.errors.message.data()));
   };
-  const JpegResult header = decode(nullptr);
-  if (header.inks)
+  require(read_header(jpeg, content));
+  if (jpeg.info.num_components == kInks)  // which no one formula makes RGB of
     p.fail("a JPEG of the four inks of printers (CMYK)", "convert it to RGB: ImageMagick's mogrify -colorspace sRGB");
-  const PictureSize stored{.height = header.height, .width = header.width, .channels = p.size.channels};
+  const PictureSize stored{
+      .height = jpeg.info.image_height, .width = jpeg.info.image_width, .channels = p.size.channels};
   make_row(
-      p, stored, header.orientation, [&](std::byte* rows) { decode(rows); }, to);
+      p, stored, orientation_of(jpeg.info), [&](std::byte* rows) { require(read_rows(jpeg, p.size.channels, rows)); },
+      to);
 }
 
 void read_bmp_picture(const Picture& p, const std::vector<std::byte>& content, std::byte* to) {

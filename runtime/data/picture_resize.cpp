@@ -130,8 +130,8 @@ Placement place(PictureSize size, ResizeKind how, PictureSize result) {
   const double ratio = width / height, wanted = wanted_width / wanted_height;
   Placement p{.bottom = height, .right = width, .height = result.height, .width = result.width};
   if (how == ResizeKind::fit) {
-    if (ratio > wanted) p.height = std::clamp<int64_t>(to_even(height / width * wanted_width), 1, result.height);
-    if (ratio < wanted) p.width = std::clamp<int64_t>(to_even(width / height * wanted_height), 1, result.width);
+    if (ratio > wanted) p.height = std::min(to_even(height / width * wanted_width), result.height);
+    if (ratio < wanted) p.width = std::min(to_even(width / height * wanted_height), result.width);
     p.y = to_even(static_cast<double>(result.height - p.height) * 0.5);
     p.x = to_even(static_cast<double>(result.width - p.width) * 0.5);
   } else if (how == ResizeKind::cover) {
@@ -148,10 +148,11 @@ Placement place(PictureSize size, ResizeKind how, PictureSize result) {
 void resize_picture(const std::byte* from, PictureSize size, Resizing resizing, PictureSize result, std::byte* to) {
   HEDDLE_CHECK(resizing.how != ResizeKind::none && size.channels == result.channels, "a picture is resized");
   const Placement p = place(size, resizing.how, result);
+  if (p.height < result.height || p.width < result.width) std::fill_n(to, result.bytes(), std::byte{0});
+  if (p.height == 0 || p.width == 0) return;
   const Axis across = axis_of(size.width, p.left, p.right, p.width, resizing.bicubic),
              down = axis_of(size.height, p.top, p.bottom, p.height, resizing.bicubic);
   const int64_t stride = result.width * result.channels;
-  if (p.height < result.height || p.width < result.width) std::fill_n(to, result.bytes(), std::byte{0});
   std::byte* corner = to + p.y * stride + p.x * result.channels;
   // As Pillow 13 does where the height shrinks by more than twice what the width does.
   const bool down_first = p.height < size.height && 2 * (size.width - p.width) < size.height - p.height;

@@ -7,7 +7,7 @@
 // Sizes, windows and values are those of Pillow, each value within 1: ImageOps.pad on black (fit), ImageOps.fit (cover)
 // and Image.resize (stretch). The filter's support grows with the picture, so that each pixel counts: a triangle, or
 // the cubic of Keys 1981 (doi:10.1109/TASSP.1981.1163711) with a = -1/2. Values between the two passes have 8 bits.
-// Of what Pillow draws with a side of 0, one pixel remains.
+// A side that rounds to 0 leaves nothing to draw, as by Pillow: the result is black.
 #pragma once
 #include <cstddef>
 #include <cstdint>

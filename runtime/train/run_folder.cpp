@@ -1,6 +1,7 @@
 #include "runtime/train/run_folder.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "checkpoint-", kSuffix = ".safetensors";
 constexpr size_t kDigits = 12;
+constexpr const char* kMark = "heddle-run.json";
 
 bool is_checkpoint_name(std::string_view name) {
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return false;
@@ -36,7 +38,7 @@ void remove_own(const std::string& path) {
 
 RunFolder::RunFolder(const std::string& path)
     : folder_(path, {.what = "run",
-                     .mark = "heddle-run.json",
+                     .mark = kMark,
                      .busy = "another process runs in this folder",
                      .another = "name another for --run"}) {
   require_replaceable(at(folder_.mark()));
@@ -65,6 +67,20 @@ void RunFolder::clear() {
   for (const std::string& path : checkpoints()) remove_own(path);
   remove_own(best());
   remove_own(last());
+}
+
+void RunFolder::remove() {
+  clear();
+  remove_own(log());
+  remove_own(at("model.json"));
+  remove_own(at(folder_.mark()));
+}
+
+void remove_run(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || !is_regular_file(path + "/" + kMark)) return;
+  RunFolder(path).remove();
+  ::rmdir(path.c_str());  // only where it is empty
 }
 
 void RunFolder::begin(std::string_view mark, std::string_view model) {

@@ -18,6 +18,10 @@
 
 namespace heddle::runtime {
 
+// Removes the files of a run, and its folder where nothing else is in it. What is no run's folder, or a link, stays as it
+// is. Throws UserError where another process works in it.
+void remove_run(const std::string& path);
+
 class RunFolder {
  public:
   // Makes the folder where there is none. Throws UserError where it cannot be written, another process writes it, or it
@@ -38,6 +42,8 @@ class RunFolder {
 
   // Removes checkpoints and weights of the run that lies there.
   void clear();
+  // And its log, its model and its mark, this one last.
+  void remove();
   // Marks the folder, and writes the model.
   void begin(std::string_view mark, std::string_view model);
   // Before a file is written: the folder may have been moved since, which is followed. Throws

@@ -161,6 +161,42 @@ TEST(DeviceMonoids, TheFirstOfEqualsWinsInAnyOrderOfMerging) {
   EXPECT_EQ(a.index, 9);  // nan is larger than anything
 }
 
+// Two doubles for a long sum of doubles: what rounding the first one loses is in the second, whichever of the two that are
+// added is larger.
+TEST(DeviceMonoids, ALongSumOfDoublesLosesNothing) {
+  hd::Wide<double, 2> sums;
+  for (const double x : {1.0, 0x1p60, 3.0, -0x1p60}) sums.add(1, x);
+  EXPECT_EQ(sums.result(1), 4);
+  EXPECT_EQ(sums.result(0), 0);
+}
+
+TEST(DeviceMonoids, ALongSumOfDoublesMayBeInfinite) {
+  const double infinite = std::numeric_limits<double>::infinity();
+  hd::Wide<double, 1> sums, opposite;
+  for (const double x : {1.0, infinite, 2.0}) sums.add(0, x);
+  EXPECT_EQ(sums.result(0), infinite);
+  for (const double x : {-infinite, infinite}) opposite.add(0, x);
+  EXPECT_TRUE(std::isnan(opposite.result(0)));
+}
+
+// Each of the small ones is less than half of what a double of 1 can tell.
+template <class A>
+A sum_in_order(A small) {
+  constexpr int kTurns = 1024;
+  hd::SumInOrder<hd::Sum<A>, 1, kTurns> sums;
+  sums.start(0, A(1));
+  for (int i = 1; i <= kTurns; ++i) {
+    sums.add(0, small);
+    if (i % hd::kRun == 0) sums.end_run();
+  }
+  return sums.so_far(0);
+}
+TEST(DeviceMonoids, ALongSumInOrderIsInRuns) {
+  EXPECT_EQ(sum_in_order<double>(0x1p-54), 1 + 0x1p-44);
+  EXPECT_EQ(sum_in_order<float>(0x1p-25F), 1 + 0x1p-15F);
+  EXPECT_EQ(sum_in_order<int>(2), 2049);
+}
+
 TEST(DeviceRandom, GroupsDrawWhatSingleElementsDraw) {
   for (hd::i64 i = 0; i < 64; ++i) {
     const hd::Element e{i / 4 * 4, static_cast<int>(i % 4)};

@@ -154,6 +154,26 @@ TEST(Loss, BinaryCrossEntropy) {
   expect_loss(given + R"(, "weights": "w"})", v, mean_of(v, of_classes, true));
 }
 
+// Boxes without a height, or without both sides, have a cost and a gradient that are numbers of everyday size, where
+// torchvision's are nan.
+TEST(Loss, CompleteIouOfFlatBoxes) {
+  for (const Vector& box : {Vector{0, 0, 0, 0}, Vector{1, 1, 1, 1}, Vector{0, 0, 1, 0}}) {
+    Training training(model(
+        R"("z": {"shape": ["N", 4]}, "t": {"shape": ["N", 4]})",
+        R"({"name": "p", "op": "param", "shape": [1, 4]}, {"name": "x", "op": "add", "in": ["z", "p"]})",
+        R"(, "train": {"batch": {"N": 1}, "loss": {"op": "ciou", "in": ["x", "t"]}, "optimizer": {"op": "sgd", "lr": 1}})"));
+    training.states["p"].real = box;
+    NamedTensors in;
+    in["z"] = tensor({ir::DType::f32, {1, 4}}, [](int64_t) { return 0; });
+    in["t"] = in["z"];
+    in["t"].real = {0, 0, 2, 1};
+    const double cost = training.step(in).outputs.at(0).at(0);
+    EXPECT_GT(cost, 1);
+    EXPECT_LT(cost, 2);
+    for (size_t i = 0; i < box.size(); ++i) EXPECT_LT(std::abs(box[i] - training.states["p"].real[i]), 2) << i;
+  }
+}
+
 // Logits at which a sigmoid is 0 or 1 in double precision cost what they are off, and have a gradient of 1 at most.
 TEST(Loss, BinaryCrossEntropyIsStable) {
   Values v;

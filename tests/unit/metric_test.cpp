@@ -85,6 +85,27 @@ TEST(Metric, TopKAccuracy) {
   EXPECT_DOUBLE_EQ(measured(R"({"op": "accuracy", "in": ["p", "y"]})"), top_k(1, -100));
 }
 
+// One relevance below 0 that is not ignored makes it nan; those that are ignored do not.
+TEST(Metric, NdcgOfNegativeRelevances) {
+  const auto of_lists = [](const std::vector<double>& relevances) {
+    Training training(model(
+        R"("x": {"shape": ["N", 3]}, "r": {"shape": ["N", 3]})",
+        R"({"name": "p", "op": "dense", "in": "x", "units": 3})",
+        R"(, "train": {"batch": {"N": 2}, "loss": {"op": "mse", "in": ["p", "x"]}, "optimizer": {"op": "sgd", "lr": 0},
+             "metrics": [{"op": "ndcg", "in": ["p", "r"]}]})"));
+    ir::NamedTensors in;
+    in["x"] = tensor({ir::DType::f32, {2, 3}}, wave);
+    in["r"] = in["x"];
+    in["r"].real = relevances;
+    training.step(in);
+    return training.metrics().at(1).at(0);
+  };
+  EXPECT_TRUE(std::isnan(of_lists({1, 0, 2, 0, -1, 1})));
+  EXPECT_TRUE(std::isnan(of_lists({1, 0, 2, 0, -1, 0})));
+  EXPECT_GT(of_lists({1, 0, 2, 0, -100, 1}), 0);
+  EXPECT_EQ(of_lists({0, 0, 0, 0, -100, 0}), 0);
+}
+
 // A class that does not count; the labels of -100 then are misses.
 TEST(Metric, IgnoresAClass) {
   for (const std::string metric : {R"("top_k_accuracy", "k": 2)", R"("accuracy")"})

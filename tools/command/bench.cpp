@@ -226,6 +226,14 @@ void take_length(frontend::TrainingPlan& plan, int64_t length) {
   plan.buckets.clear();
 }
 
+// What 'predict' would return: what the first loss reads first, else the last node's result.
+[[noreturn]] void refuse_prediction(const frontend::Model& model) {
+  std::string name = model.nodes.empty() || model.nodes.back().name.empty() ? "NODE" : model.nodes.back().name;
+  if (!model.train.losses.empty() && !model.train.losses[0].in.empty()) name = model.train.losses[0].in[0].name;
+  throw UserError(ExitCode::failed, "the model has no \"outputs\": there is nothing to predict",
+                  fmt::format("--set 'outputs={{\"{0}\": \"{0}\"}}' makes a node's result an output", name));
+}
+
 // With the entries that the model has.
 [[noreturn]] void refuse_entry(const std::string& entry, const frontend::Model& model, ExitCode code) {
   frontend::BuildOptions entries = frontend::default_build_options(model);
@@ -248,6 +256,7 @@ void bench(const BenchArguments& a) {
   if (model.model.train.optimizer) read(a.model, model, {"train.optimizer.lr=1e-6"});
   const ir::EntryKind kind = ir::entry_kind(a.entry);
   if (kind.phase == ir::Phase::other) refuse_entry(a.entry, model.model, ExitCode::usage);
+  if (kind.phase == ir::Phase::predict && model.model.outputs.empty()) refuse_prediction(model.model);
   driver::Planned planned(model.model);
   take_length(planned.plan, kind.length);
   planned.plan.data.maps.clear();  // random inputs are as large as mapped ones are

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -55,11 +56,32 @@ bool repeats_hangup(int number, std::chrono::steady_clock::time_point first) {
   return number == SIGHUP && std::chrono::steady_clock::now() - first < std::chrono::seconds(1);
 }
 
+// Children lead process groups of their own, which a terminal's Ctrl-Z does not reach: they stop and go on with this one.
+// The lock is held meanwhile, so that none is started.
+void stop_with_children(sigset_t set) {
+  const std::lock_guard lock(runtime::exit_cleanup().mutex);
+  const auto tell = [](int number) {
+    for (const pid_t child : runtime::exit_cleanup().children) kill(-child, number);
+  };
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  tell(SIGSTOP);
+  pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);
+  raise(SIGTSTP);  // as by the system, which lets a process be that nobody could make go on; behind it this one does
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  tell(SIGCONT);
+}
+
 void wait_for_signals(sigset_t set) {
   std::chrono::steady_clock::time_point first;
   for (;;) {
     int number = 0;
     if (sigwait(&set, &number) != 0) continue;
+    if (number == SIGTSTP) {
+      stop_with_children(set);
+      continue;
+    }
     if (number == SIGUSR2)
       end_process(static_cast<int>(ExitCode::failed),
                   "heddle: error: a data file became shorter while it was read\n"
@@ -86,7 +108,7 @@ void watch_signals() {
   signal(SIGXFSZ, SIG_IGN);
   sigset_t set;
   sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP})
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGTSTP})
     if (!ignored(number)) sigaddset(&set, number);
   sigaddset(&set, SIGUSR2);
   struct sigaction shortened {};

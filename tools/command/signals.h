@@ -1,5 +1,5 @@
-// Signals: none that comes from outside runs a handler. Every thread blocks SIGINT, SIGTERM and
-// SIGHUP, and one thread waits for them.
+// Signals: none that comes from outside runs a handler. Every thread blocks SIGINT, SIGTERM,
+// SIGHUP and SIGTSTP, and one thread waits for them.
 //
 //   watch_signals();               // first in main, before any thread
 //   ...                            // here a signal ends the process: children and temporaries go, exit code 128 + signal
@@ -9,10 +9,10 @@
 //
 // A handler would run on whichever thread the system picks, and oneDNN's generated code uses the
 // stack pointer as a general register: the handler's frame would be written into the heap. A signal
-// that is ignored when the process starts stays ignored (nohup). SIGQUIT, SIGTSTP and SIGCONT keep
-// their usual meaning. SIGPIPE and SIGXFSZ are ignored, so that the write that would have raised
-// them fails with a message instead. SIGBUS, which ends a process that reads behind the end of a
-// mapped file, is told as what it is, with exit code 1.
+// that is ignored when the process starts stays ignored (nohup). SIGTSTP stops the children, too, and
+// they go on with the process; SIGQUIT and SIGCONT keep their usual meaning. SIGPIPE and SIGXFSZ are
+// ignored, so that the write that would have raised them fails with a message instead. SIGBUS, which
+// ends a process that reads behind the end of a mapped file, is told as what it is, with exit code 1.
 #pragma once
 
 namespace heddle::tools {

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "ir/diagnostic.h"
+#include "runtime/files/locked_folder.h"
 #include "runtime/files/write_file.h"
 #include "runtime/json_text.h"
 #include "runtime/weights/safetensors.h"
@@ -97,6 +98,10 @@ class Table {
 // The weights of the trial's best epoch, and its model with its settings.
 void write_best(const driver::TrialsFolder& folder, const SweepRow& best) {
   const std::string run = folder.at(driver::trial_name(best.trial));
+  for (const char* name : {"/best.safetensors", "/model.json"})
+    if (!runtime::is_regular_file(run + name))
+      throw UserError(ExitCode::failed, fmt::format("{}{}: of the best trial, is gone", run, name),
+                      "put the trial's folder back, and --resume; or --overwrite starts a new sweep");
   runtime::write_safetensors(folder.at("best.safetensors"), runtime::read_safetensors(run + "/best.safetensors"));
   runtime::replace_file(folder.at("best.json"), {read_file(run + "/model.json").text});
 }
@@ -141,7 +146,7 @@ int run_sweep(const SweepArguments& a) {
   driver::require_paths(plan, a.run.model.model, read_options(a.run.model));
   driver::plan_rungs(plan, driver::Planned(base.model).plan);
   const std::string mark = mark_of(a, plan, base);
-  driver::TrialsFolder folder(a.out, {"sweep", "heddle-sweep.json", "trials.jsonl"}, a.run.saving.resume,
+  driver::TrialsFolder folder(a.out, {"sweep", "heddle-sweep.json", "trials.jsonl", "trial-"}, a.run.saving.resume,
                               a.run.saving.overwrite);
   require_same_sweep(a, plan, folder, mark);
   folder.begin(mark, folder.rows());

@@ -14,8 +14,10 @@
 #include "tools/command/signals.h"
 #include "tools/command/trial_words.h"
 #include "tools/command/trials_mark.h"
+#include "tools/driver/compile.h"
 #include "tools/driver/folds.h"
 #include "tools/driver/json_values.h"
+#include "tools/driver/load_data.h"
 #include "tools/driver/trials.h"
 #include "tools/driver/trials_folder.h"
 
@@ -41,6 +43,13 @@ struct Mark {
   std::string path, file;  // where it was read, and what was there
 };
 
+// Rows that do not make so many folds are found before there is a folder; so are those that are not there.
+void require_rows(const RunArguments& a, driver::ReadModel& read_in) {
+  driver::take_fold(read_in.model, {a.folds, 1});
+  const driver::Planned planned(read_in.model);
+  driver::read_headers({.plan = &planned.plan, .root = read_in.folder(a.data), .train = true});
+}
+
 Mark mark_of(const RunArguments& a) {
   driver::ReadModel read_in;
   read(a.model, read_in);
@@ -50,6 +59,8 @@ Mark mark_of(const RunArguments& a) {
   mark.text("format", "heddle-folds/1").text("heddle", HEDDLE_VERSION).integer("folds", a.folds);
   mark.text("data", std::filesystem::absolute(read_in.folder(a.data), ec).lexically_normal().string());
   mark.text("weights", a.weights).text("model", model);
+  driver::require_trainable(read_in.model);
+  require_rows(a, read_in);
   return {mark.str() + "\n", read_in.model.name, read_in.path, read_in.model.file->text};
 }
 
@@ -94,8 +105,8 @@ int train_folds(const RunArguments& a) {
   driver::TrialsOptions options{.command = train_words(a, a.jobs), .folder = {}, .jobs = a.jobs, .interrupted = {}};
   options.command.insert(options.command.begin() + 2, fmt::format("--folds={}", a.folds));
   const Mark mark = mark_of(a);
-  driver::TrialsFolder folder(a.saving.run, {"cross-validation", "heddle-folds.json", "folds.jsonl"}, a.saving.resume,
-                              a.saving.overwrite);
+  driver::TrialsFolder folder(a.saving.run, {"cross-validation", "heddle-folds.json", "folds.jsonl", "fold-"},
+                              a.saving.resume, a.saving.overwrite);
   if (!folder.mark().empty()) require_same_mark(folder.path(), folder.mark(), mark.text, {"folds", "data", "weights"});
   std::vector<std::string> rows = folder.rows();
   if (std::ssize(rows) > a.folds) rows.resize(static_cast<size_t>(a.folds));

@@ -53,6 +53,9 @@ int64_t missing_class(const Counts& some, const Counts& others) {
   return found;
 }
 
+// What may be any whole number from 0 on is a relevance, and no class.
+constexpr int64_t kMostClasses = 1 << 24;
+
 }  // namespace
 
 void note_class_differences(const frontend::TrainingPlan& plan, const Splits& splits, const Tell& note) {
@@ -64,7 +67,8 @@ void note_class_differences(const frontend::TrainingPlan& plan, const Splits& sp
   for (const frontend::PlannedInput& input : plan.inputs) {
     const runtime::data::Column* train = splits.train->table.find(input.name);
     const runtime::data::Column* validation = splits.validation->table.find(input.name);
-    if (input.below < 0 || input.looked_up || train == nullptr || validation == nullptr) continue;
+    if (input.below < 0 || input.below > kMostClasses || input.looked_up || train == nullptr || validation == nullptr)
+      continue;
     const Counts learned = count_classes(*train, input.below), asked = count_classes(*validation, input.below);
     if (learned.rows == 0 || asked.rows == 0) continue;
     const char* verb = train->dims.empty() ? "are of" : "hold";

@@ -44,6 +44,21 @@ std::vector<frontend::PlannedCopy> without_tensors(const runtime::WeightsFile& f
   return without;
 }
 
+// Half of a copy is neither a copy nor a model without it.
+void require_whole(const runtime::WeightsFile& file, const std::vector<frontend::PlannedCopy>& copies,
+                   const std::vector<frontend::PlannedCopy>& without) {
+  for (const frontend::PlannedCopy& copy : copies) {
+    const bool left_out = std::ranges::count(without, copy.parameter, &frontend::PlannedCopy::parameter) > 0;
+    if (left_out || file.find(copy.parameter) != nullptr) continue;
+    throw UserError(
+        ExitCode::failed,
+        fmt::format("{}: no tensor '{}', and others of the copy '{}' are there", file.name, copy.parameter, copy.node),
+        fmt::format("add the tensor; or remove all of '{}' from the file: they then start as those that "
+                    "they copy, this one as '{}'",
+                    copy.node, copy.source));
+  }
+}
+
 // Copies start as what they are of. Where the file lacks that, too, both have their initial values, which are equal.
 void add_copies(runtime::WeightsFile& file, const std::vector<frontend::PlannedCopy>& copies) {
   for (const frontend::PlannedCopy& copy : copies) {
@@ -76,6 +91,7 @@ std::string require_weights(runtime::WeightsFile& file, const frontend::Training
         fmt::format("{}: no tensor becomes '{}'", file.name, *translated.missing.begin()),
         "only a training may start without missing parameters: train first, and give the weights that it saves");
   const std::vector<frontend::PlannedCopy> copies = without_tensors(file, plan.copies);
+  require_whole(file, plan.copies, copies);
   for (const frontend::PlannedCopy& copy : copies) translated.missing.insert(copy.parameter);
   runtime::require_match(file, program, translated.missing);
   runtime::require_values(file, program);

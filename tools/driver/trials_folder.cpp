@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -10,6 +11,7 @@
 #include "ir/diagnostic.h"
 #include "runtime/files/file.h"
 #include "runtime/files/write_file.h"
+#include "runtime/train/run_folder.h"
 
 namespace heddle::driver {
 namespace {
@@ -41,7 +43,8 @@ TrialsFolder::TrialsFolder(const std::string& path, const TrialsNames& names, bo
                      .mark = names.mark,
                      .busy = "another process works in this folder",
                      .another = "name another"}),
-      names_(names) {
+      names_(names),
+      overwrite_(overwrite) {
   if (folder_.is_marked()) read(resume, overwrite);
   runtime::require_replaceable(at(names_.mark));
 }
@@ -55,6 +58,16 @@ void TrialsFolder::read(bool resume, bool overwrite) {
   if (runtime::is_regular_file(at(names_.rows))) rows_ = whole_lines(text_of(at(names_.rows)));
 }
 
+// Those of all trials of before: new ones may be fewer, and of other names.
+void TrialsFolder::remove_runs() const {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (const std::string& name : folder_.names()) {
+    if (!name.starts_with(names_.runs)) continue;
+    const std::string_view number = std::string_view(name).substr(names_.runs.size());
+    if (!number.empty() && std::ranges::all_of(number, is_digit)) runtime::remove_run(at(name));
+  }
+}
+
 // The old rows go before the new mark comes: none is ever taken for one of other trials.
 void TrialsFolder::begin(const std::string& mark, const std::vector<std::string>& rows) {
   std::string text;
@@ -62,6 +75,7 @@ void TrialsFolder::begin(const std::string& mark, const std::vector<std::string>
   // In a new folder the mark comes first: what lies in a folder without one is nobody's.
   if (!folder_.is_marked()) runtime::replace_file(at(names_.mark), {mark});
   runtime::replace_file(at(names_.rows), {text});
+  if (overwrite_) remove_runs();
   runtime::replace_file(at(names_.mark), {mark});
   rows_ = rows;
 }

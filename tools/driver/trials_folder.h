@@ -5,7 +5,7 @@
 //   trial-0001/ ...     their runs
 //
 // One process at a time: the folder is locked (flock) as long as the object lives. A folder that holds something else,
-// and no mark, is refused; files of other names are never touched.
+// and no mark, is refused; files of other names are never touched. New trials that replace others remove their runs.
 #pragma once
 #include <string>
 #include <vector>
@@ -18,6 +18,7 @@ struct TrialsNames {
   std::string what;  // for messages: "sweep"
   std::string mark;  // "heddle-sweep.json"
   std::string rows;  // "trials.jsonl"
+  std::string runs;  // "trial-": the trials' folders, with a number behind it
 };
 
 class TrialsFolder {
@@ -38,8 +39,10 @@ class TrialsFolder {
 
  private:
   void read(bool resume, bool overwrite);
+  void remove_runs() const;
   runtime::LockedFolder folder_;
   TrialsNames names_;
+  bool overwrite_ = false;
   std::string mark_;
   std::vector<std::string> rows_;
 };
