@@ -61,6 +61,7 @@ struct NodeDef {
       share;  // a node before it, whose settings and parameters it has: the first of those that share them
   std::optional<Location> shares_repeats;  // blocks only: every repetition has the parameters of the first
   Location where, op_where, name_where;
+  std::optional<Location> recompute;  // blocks only: the backward sweep computes again what is inside
   std::optional<Json> average, copy;  // with `share`: its parameters are copies of those of the node before it
   bool copies() const { return average || copy; }
 };
@@ -137,6 +138,13 @@ struct TrainPhase {
   Location where;
 };
 
+// How much a training may take, and what it computes again to take less.
+struct MemoryUse {
+  std::optional<int64_t> limit;              // bytes of states and arena
+  std::optional<std::vector<Named>> blocks;  // globs over paths of blocks that are computed again
+  bool automatic = true;                     // as many others as the limit asks for
+};
+
 struct Train {
   std::map<std::string, int64_t, std::less<>>
       sizes;                             // free dimensions as `batch` binds them, the batch dimension included
@@ -154,6 +162,7 @@ struct Train {
   std::vector<WeightRule> constrain;   // one after the other, after each optimizer step
   std::string precision = "f32";       // of all products of f32, in evaluations and predictions too
   std::vector<Named> freeze;           // globs over parameter paths
+  MemoryUse memory;
   std::optional<EarlyStop> early_stop;
   CheckpointRule checkpoint;
   std::optional<Part> init;  // of dense, conv and embedding weights that have none of their own

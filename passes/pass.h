@@ -40,6 +40,7 @@ struct Options {
   std::function<void(const Remark&)> remark;  // may be empty
   // How entries that take rows of the data set make their inputs of its columns; none: inputs are written from outside.
   std::vector<ir::FedColumn> columns = {};
+  std::vector<std::string> recompute = {};  // paths of blocks whose values are computed again for the backward sweep
   void note(std::string pass, const ir::Graph& g, std::string subject, std::string reason) const {
     if (remark) remark({std::move(pass), g.name, std::move(subject), std::move(reason)});
   }

@@ -17,6 +17,7 @@
 #include "passes/memory/instruction_scheduling.h"
 #include "passes/memory/room.h"
 #include "passes/mixed_precision.h"
+#include "passes/recompute.h"
 #include "passes/scan/hoist.h"
 #include "passes/select/select.h"
 #include "passes/share.h"
@@ -42,6 +43,8 @@ const std::vector<Pass>& all_passes() {
       {"decompose", "give composites to a library, or replace them by the operators that define them", decompose},
       // After decompose, whose output it cleans.
       {"simplify", "remove, merge, fold and cancel what changes nothing", simplify},
+      // After simplify, which would find out that both are the same; before the passes that lay out and outline.
+      {"recompute", "compute again for the backward sweep what blocks do not keep", recompute},
       // After simplify, which may make something else of a product; before the passes that lay out and outline products.
       {"widen_products", "make products of 16 bits f32 ones where a library executes those", widen_products},
       // After simplify, which finds what is fixed in all turns; before the passes that lay out and outline products.

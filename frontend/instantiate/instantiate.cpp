@@ -419,6 +419,7 @@ class Instantiation {
                   .unnamed = {},
                   .previous = chained,
                   .has_previous = ports.size() == 1};
+      out_.blocks.push_back({inner.prefix.substr(0, inner.prefix.size() - 1), node.recompute.has_value()});
       for (const NodeDef& n : block.nodes) inner.paths.insert(n.name);
       for (size_t k = 0; k < ports.size(); ++k) inner.values[ports[k]] = k == 0 ? chained : (*in)[k];
       instantiate(block.nodes, inner);

@@ -62,6 +62,12 @@ struct InstanceNode {
 // Logits of more bytes, where they are a product, are computed a few classes at a time (frontend/training/product_logits.h).
 inline constexpr int64_t kMostLogitBytes = int64_t{1} << 29;
 
+// A block as it was instantiated, once for each turn of `repeat`.
+struct InstanceBlock {
+  std::string path;  // "h.0"
+  bool recompute = false;
+};
+
 // A state that row n of a batch leaves to row n of the next one: in training alone, from zeros in each epoch.
 struct KeptState {
   std::string path;
@@ -79,6 +85,7 @@ struct Instance {
   ir::Graph graph;
   std::vector<ir::Graph> bodies;  // of its scans, each before the bodies that scan it
   std::vector<InstanceNode> nodes;
+  std::vector<InstanceBlock> blocks;  // each before those inside of it
   std::vector<Parameter> parameters;  // in order of first use
   ir::Updates updates;                // of buffers, for the entries that train
   std::vector<BufferUse> uses;        // what `updates` are made of

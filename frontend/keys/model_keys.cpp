@@ -89,6 +89,20 @@ Keys precision_keys() {
   return keys;
 }
 
+Keys memory_keys() {
+  static const std::vector<Key> keys = {
+      {.name = "limit",
+       .type = KeyType::any,
+       .doc = "what states and the values of a step may take: a number of bytes, or `\"8GiB\"`"},
+      {.name = "recompute",
+       .type = KeyType::text,
+       .count = Count::several,
+       .doc = "`auto` (the default: as many blocks as the limit asks for), `none`, or paths of blocks whose values the "
+              "backward sweep computes again, with `*` and `?`",
+       .hint = R"(for example "recompute": ["h.*"])"}};
+  return keys;
+}
+
 Keys bucket_keys() {
   static const std::vector<Key> keys = {
       {.name = "by",
@@ -229,6 +243,10 @@ Keys node_keys() {
 
 Keys use_keys() {
   static const std::vector<Key> keys = {{.name = "repeat", .doc = "how often, one behind the other"},
+                                        {.name = "recompute",
+                                         .type = KeyType::flag,
+                                         .doc = "whether the backward sweep computes its values again, and a step "
+                                                "does not keep them"},
                                         sizes_by_name("with", "sizes of the block")};
   return keys;
 }
@@ -322,8 +340,12 @@ Keys train_keys() {
        .type = KeyType::part,
        .doc = "default initializer of dense and convolution weights",
        .of = "initializer"},
-      {.name = "parallel", .type = KeyType::planned},
-      {.name = "memory", .type = KeyType::planned}};
+      {.name = "memory",
+       .type = KeyType::object,
+       .doc = "`{\"limit\": \"8GiB\"}`, what a training may take, and what it computes again to take less; see below",
+       .keys = memory_keys,
+       .hint = R"(write "memory": {"limit": "8GiB"})"},
+      {.name = "parallel", .type = KeyType::planned}};
   return keys;
 }
 

@@ -103,6 +103,8 @@ void read_block_use(NodeDef& node, const Json& json, Diagnostics& errors) {
   const std::string title = fmt::format("block use {}", quote(node.op));
   check_keys({json.items, json.nulls}, {node_keys(), use_keys()}, {title, node.op_where}, errors);
   if (const Json* repeat = json.find("repeat")) node.repeat = *repeat;
+  if (const Json* again = json.find("recompute"); again != nullptr && again->kind == Json::Kind::flag && again->flag)
+    node.recompute = again->where;
   if (const Json* share = json.find("share")) guarded(errors, [&] { read_share(*share, node); });
   guarded(errors, [&] { read_copying(json, node); });
   if (const Json* compute = json.find(kCompute)) node.settings.push_back(*compute);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 
+#include "frontend/byte_count.h"
 #include "frontend/initializer.h"
 #include "frontend/keys/fields.h"
 #include "frontend/keys/model_keys.h"
@@ -302,6 +303,29 @@ void read_precision(const Fields& precision, Train& train) {
   });
 }
 
+// A number is of bytes; a text has its unit.
+int64_t read_limit(const Json& json, const std::string& what) {
+  std::optional<int64_t> bytes;
+  if (json.kind == Json::Kind::text) bytes = bytes_of(json.text);
+  if (json.kind == Json::Kind::integer && json.integer >= 1) bytes = json.integer;
+  if (bytes) return *bytes;
+  throw UserError(json.where, fmt::format("{}: expected a number of bytes, found {}", what, describe(json)),
+                  "for example \"limit\": \"8GiB\"");
+}
+
+MemoryUse read_memory(const Fields& fields) {
+  MemoryUse memory;
+  fields.read("limit", [&](const Json& limit) { memory.limit = read_limit(limit, fields.named("limit")); });
+  fields.read("recompute", [&](const Json& blocks) {
+    const bool word = blocks.kind == Json::Kind::text;
+    if (word && blocks.text == "auto") return;
+    memory.automatic = false;
+    if (word && blocks.text == "none") return;
+    memory.blocks = read_globs(blocks, fields.named("recompute"));
+  });
+  return memory;
+}
+
 }  // namespace
 
 std::vector<Named> read_globs(const Json& json, const std::string& what) {
@@ -349,6 +373,7 @@ Train read_train(const Json& json, const Model& model, Diagnostics& errors) {
     train.constrain = read_rules(rules, model, "constraint", constraint_names(), find_constraint, errors);
   });
   fields.object("precision", [&](const Fields& precision) { read_precision(precision, train); });
+  fields.object("memory", [&](const Fields& memory) { train.memory = read_memory(memory); });
   fields.object("early_stop", [&](const Fields& stop) { train.early_stop = read_early_stop(stop); });
   fields.object("checkpoint", [&](const Fields& rule) { train.checkpoint = read_checkpoint_rule(rule); });
   return train;

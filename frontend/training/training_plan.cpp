@@ -15,6 +15,7 @@
 #include "frontend/training/learning_rate.h"
 #include "frontend/training/paired_inputs.h"
 #include "frontend/training/plan_buckets.h"
+#include "frontend/training/plan_memory.h"
 #include "frontend/training/train_step.h"
 #include "frontend/training/training_def.h"
 #include "ir/op_def.h"
@@ -316,6 +317,7 @@ TrainingPlan plan_training(ModelInstances& instances) {
   plan.padding = padding_rows(e);
   for (const Parameter& p : e.parameters)
     if (p.copy) plan.copies.push_back({p.path, p.copy->source, p.copy->node});
+  plan.memory = plan_memory(model, e, errors);
   plan.in_order = !e.kept.empty();
   if (plan.in_order) guarded(errors, [&] { require_strands(plan, e.kept.front()); });
   plan.indices = plan_index_checks(instances, e, errors);

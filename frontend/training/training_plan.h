@@ -51,6 +51,13 @@ struct PlannedBucket {
   std::vector<CheckedIndices> indices;  // likewise
 };
 
+// What a training may take, and what it computes again.
+struct PlannedMemory {
+  int64_t limit = 0;                // bytes; 0: what the device has
+  std::vector<std::string> blocks;  // paths of blocks whose values are computed again
+  std::vector<std::string> others;  // in the order in which they join these, as the limit asks for it
+};
+
 struct TrainingPlan {
   std::string name;
   std::vector<PlannedInput> inputs;  // in the model's order; an entry may use fewer
@@ -70,6 +77,7 @@ struct TrainingPlan {
   std::vector<Diagnostic> warnings;    // what is allowed, and hardly meant
   std::vector<PlannedBucket> buckets;  // of shorter rows, the shortest first
   std::vector<PlannedCopy> copies;
+  PlannedMemory memory;
 };
 
 // The input that entries call `name`: where an output has taken it, with kNameTaken (model_outputs.h). nullptr: none.

@@ -126,11 +126,10 @@ std::vector<StorageSpan> view_spans(const Graph& g, const std::function<void(Val
   for (size_t i = 0; i < spans.size(); ++i) spans[i].root = ValueId{static_cast<int32_t>(i)};
   for (const NodeId id : g.order) {
     const Node& n = g[id];
-    if (n.operands.size() != 1) continue;
     const std::vector<Piece> pieces = contiguous_pieces(g, n);
     if (pieces.size() != 1) continue;
     const ValueId result = n.results[0];
-    StorageSpan span = spans[index_of(n.operands[0])];
+    StorageSpan span = spans[index_of(n.operands[pieces[0].operand])];
     span.offset += pieces[0].from * bits(g[result].type.dtype) / 8;
     if (span.offset % kViewAlignment != 0)
       refuse(result,

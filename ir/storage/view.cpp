@@ -63,7 +63,8 @@ std::vector<Piece> contiguous_pieces(const Graph& g, const Node& n) {
   const Type& result = g[n.results[0]].type;
   std::vector<Piece> pieces;
   int64_t covered = 0;
-  for (size_t i = 0; i < maps.size(); ++i) {
+  // What is behind a piece that covers all is never read.
+  for (size_t i = 0; i < maps.size() && covered < result.elements(); ++i) {
     std::optional<Piece> p = piece(maps[i], result.dims, g[n.operands[i]].type.dims);
     if (!p) return {};
     p->operand = i;

@@ -7,6 +7,7 @@
 #include "passes/select/onednn.h"
 #include "runtime/host/onednn.h"
 #include "tools/driver/entries.h"
+#include "tools/driver/plan_within.h"
 #include "tools/driver/statistics.h"
 #include "tools/driver/token_maps.h"
 
@@ -53,7 +54,7 @@ Compiled compile(Planned& planned, const CompileOptions& options) {
   ir::Module m = timed("build", options.times, [&] { return frontend::build_module(planned.instances, made.entries); });
   planned.instances.clear();
   made.nodes = nodes_of(m);
-  if (!options.to || !options.to->empty()) run_passes(m, options, made.fed);
+  if (!options.to || !options.to->empty()) m = plan_within(std::move(m), planned.plan.memory, options, made.fed);
   if (!options.to) made.program = lower(m, planned.model().name, options);
   if (options.keep_module) made.module = std::move(m);
   return made;
@@ -79,6 +80,7 @@ void run_passes(ir::Module& m, const CompileOptions& options, const std::vector<
   pass_options.memory_bytes = options.memory_bytes;
   pass_options.remark = options.remark;
   pass_options.columns = fed;
+  pass_options.recompute = options.recompute;
   passes::RunOptions run;
   run.to = options.to.value_or("");
   if (options.after)

@@ -1,0 +1,220 @@
+#include "passes/recompute.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "ir/copy_node.h"
+#include "ir/op_def.h"
+#include "passes/outline.h"
+
+namespace heddle::passes {
+using namespace ir;
+
+namespace {
+
+constexpr int64_t kSmall = 8;  // so many times smaller is small
+
+// By NodeId index: what a set of values is made of.
+std::vector<char> ancestors(const Graph& g, const Values& of) {
+  std::vector<char> found(g.node_count(), 0);
+  for (const ValueId v : of)
+    if (g[v].def.valid()) found[index_of(g[v].def)] = 1;
+  for (size_t i = g.order.size(); i-- > 0;) {
+    if (!found[index_of(g.order[i])]) continue;
+    for (const ValueId v : g[g.order[i]].operands)
+      if (g[v].def.valid()) found[index_of(g[v].def)] = 1;
+  }
+  return found;
+}
+
+// The backward sweep and the optimizer: what the next parameters are made of, and the loss is not. The norm of the
+// gradients tells of the sweep.
+std::vector<char> backward_nodes(const Graph& g) {
+  Values next;
+  for (const Update& u : g.updates)
+    if (g[u.state].role == Role::param) next.push_back(u.next);
+  std::vector<char> backward = ancestors(g, next);
+  Values told;
+  for (const ValueId v : g.outputs)
+    if (output_role(g[v].name) != OutputRole::norm) told.push_back(v);
+  const std::vector<char> forward = ancestors(g, told);
+  for (size_t i = 0; i < backward.size(); ++i) backward[i] = backward[i] && !forward[i];
+  return backward;
+}
+
+class Blocks {
+ public:
+  explicit Blocks(const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) known_.emplace(path, known_.size());
+  }
+  // The innermost block that the name lies in; -1: none.
+  int of(std::string_view name) const {
+    for (size_t end = name.rfind('.'); end != std::string_view::npos; end = name.rfind('.', end - 1)) {
+      const auto at = known_.find(std::string(name.substr(0, end)));
+      if (at != known_.end()) return static_cast<int>(at->second);
+      if (end == 0) break;
+    }
+    return -1;
+  }
+  size_t count() const { return known_.size(); }
+
+ private:
+  std::unordered_map<std::string, size_t> known_;
+};
+
+class Recompute {
+ public:
+  Recompute(Graph& g, const Options& options)
+      : g_(g), options_(options), backward_(backward_nodes(g)), blocks_(options.recompute), position_(g.positions()) {
+    block_.assign(g.node_count(), -1);
+    members_.resize(blocks_.count());
+    for (const NodeId n : g.order) {
+      if (backward_[index_of(n)] || std::holds_alternative<Source>(g[n].op->kind)) continue;
+      const int block = blocks_.of(g[g[n].results[0]].name);
+      block_[index_of(n)] = block;
+      if (block >= 0) members_[static_cast<size_t>(block)].push_back(n);
+    }
+  }
+
+  bool run() {
+    bool changed = false;
+    for (size_t b = members_.size(); b-- > 0;) changed |= again(b);
+    if (changed) sort_topologically(g_);
+    return changed;
+  }
+
+ private:
+  bool is_backward(NodeId n) const { return index_of(n) < backward_.size() && backward_[index_of(n)]; }
+
+  bool is_small_sum(const Node& n) const {
+    if (!std::holds_alternative<Reduction>(n.op->kind)) return false;
+    int64_t most = 0;
+    for (const ValueId v : n.operands) most = std::max(most, g_[v].type.elements());
+    return g_[n.results[0]].type.elements() * kSmall <= most;
+  }
+
+  // Whether the value stays in memory, whatever the sweep does: somebody else reads it later, or it is small.
+  bool is_kept(ValueId v, size_t block) const {
+    const NodeId def = g_[v].def;
+    if (!def.valid() || index_of(def) >= block_.size() || block_[index_of(def)] != static_cast<int>(block)) return true;
+    if (g_.is_output(v) || g_.is_next(v) || is_small_sum(g_[def])) return true;
+    return std::ranges::any_of(g_[v].uses, [&](NodeId use) {
+      return !is_backward(use) && index_of(use) < block_.size() && block_[index_of(use)] != static_cast<int>(block);
+    });
+  }
+
+  // What the sweep reads of the block and does not stay, in program order.
+  Values needed(size_t block) const {
+    Values all;
+    for (const NodeId n : members_[block])
+      for (const ValueId v : g_[n].results)
+        if (!is_kept(v, block) && std::ranges::any_of(g_[v].uses, [&](NodeId use) { return is_backward(use); }))
+          all.push_back(v);
+    return all;
+  }
+
+  std::vector<NodeId> cone(const Values& of, size_t block) const {
+    std::set<NodeId> found;
+    Values open = of;
+    while (!open.empty()) {
+      const ValueId v = open.back();
+      open.pop_back();
+      if (is_kept(v, block) || !found.insert(g_[v].def).second) continue;
+      for (const ValueId operand : g_[g_[v].def].operands) open.push_back(operand);
+    }
+    std::vector<NodeId> sorted(found.begin(), found.end());
+    std::ranges::sort(sorted, {}, [&](NodeId n) { return position_[index_of(n)]; });
+    return sorted;
+  }
+
+  // A gradient that the sweep has when it arrives at the block: the first one that meets what it reads of the block.
+  ValueId arrival(const Values& needed) const {
+    std::set<ValueId> inside(needed.begin(), needed.end());
+    int first = static_cast<int>(g_.order.size());
+    for (const ValueId v : needed)
+      for (const NodeId use : g_[v].uses)
+        if (is_backward(use)) first = std::min(first, position_[index_of(use)]);
+    for (auto i = static_cast<size_t>(first); i < g_.order.size(); ++i) {
+      const Node& n = g_[g_.order[i]];
+      if (std::ranges::none_of(n.operands, [&](ValueId v) { return inside.count(v) != 0; })) continue;
+      for (const ValueId v : n.operands)
+        if (inside.count(v) == 0 && g_[v].def.valid() && is_backward(g_[v].def) && g_[v].type.elements() > 1 &&
+            !std::holds_alternative<Source>(g_[g_[v].def].op->kind))
+          return v;
+      inside.insert(n.results.begin(), n.results.end());
+    }
+    return {};
+  }
+
+  bool is_data(ValueId v) const {
+    const Role role = g_[v].role;
+    if (!g_[v].def.valid()) return role == Role::input;
+    return !std::holds_alternative<Source>(g_[g_[v].def].op->kind) && g_[v].type.elements() > 1;
+  }
+
+  bool again(size_t block) {
+    const Values values = needed(block);
+    if (values.empty()) return false;
+    const std::vector<NodeId> nodes = cone(values, block);
+    const ValueId dy = arrival(values);
+    if (!dy.valid()) {
+      options_.note("recompute", g_, "%" + g_[values[0]].name, "kept: no gradient arrives that it could wait for");
+      return false;
+    }
+    std::map<ValueId, ValueId> again;
+    const auto operand_of = [&](ValueId v) {
+      if (const auto at = again.find(v); at != again.end()) return at->second;
+      if (!is_data(v)) return v;
+      const NodeId n = g_.add_node(op_def("after"), {v, dy}, {}, {g_[v].name + ".again"}, {g_[v].type},
+                                   g_[v].def.valid() ? g_[g_[v].def].loc : Location{});
+      return again[v] = g_[n].results[0];
+    };
+    int64_t bytes = 0;
+    for (const NodeId id : nodes) {
+      Values operands;
+      for (const ValueId v : std::vector<ValueId>(g_[id].operands)) operands.push_back(operand_of(v));
+      const Node n = g_[id];
+      const NodeId copy = copy_node(g_, g_, n, operands);
+      for (size_t i = 0; i < n.results.size(); ++i) {
+        again[n.results[i]] = g_[copy].results[i];
+        g_.rename(g_[copy].results[i], g_[n.results[i]].name + ".again");
+      }
+    }
+    for (const ValueId v : values) {
+      bytes += g_[v].type.bytes();
+      const std::vector<NodeId> uses = g_[v].uses;
+      for (const NodeId use : uses) {
+        if (!is_backward(use)) continue;
+        for (size_t i = 0; i < g_[use].operands.size(); ++i)
+          if (g_[use].operands[i] == v) g_.set_operand(use, i, again.at(v));
+      }
+    }
+    options_.note("recompute", g_, options_.recompute[block],
+                  fmt::format("{} values of {} bytes are computed again by {} nodes, behind %{}", values.size(), bytes,
+                              nodes.size(), g_[dy].name));
+    return true;
+  }
+
+  Graph& g_;
+  const Options& options_;
+  std::vector<char> backward_;  // by NodeId index
+  Blocks blocks_;
+  std::vector<int> position_;
+  std::vector<int> block_;                    // by NodeId index; -1: in none
+  std::vector<std::vector<NodeId>> members_;  // by block, in program order
+};
+
+}  // namespace
+
+bool recompute(Module& m, const Options& options) {
+  if (options.recompute.empty()) return false;
+  bool changed = false;
+  for (Graph& g : m.graphs) changed |= Recompute(g, options).run();
+  return changed;
+}
+
+}  // namespace heddle::passes
