@@ -370,7 +370,7 @@ calibration() {
     row calibration machine "" "" "" "" "skipped: it was not packed, and there is no nvcc"
   fi
   for model in "${models[@]}"; do
-    bench 60 "$model" 64 0.05 --profile >"$work/profile.json" 2>"$work/profile.log"
+    profile 60 "$model" >"$work/profile.json" 2>"$work/profile.log"
     status=$?
     cat "$work/profile.log" >>"$log"
     if ((status)); then row calibration "$model" "" "" "" "" "$(verdict "$status" "$work/profile.log")"; continue; fi
