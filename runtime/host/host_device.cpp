@@ -350,6 +350,10 @@ StepProfile HostDevice::profile(size_t entry, int64_t repeats, bool spans) {
   std::vector<Step>& steps = impl_->entries.at(entry);
   StepTimer timer{.profile = {}, .threads = {}, .last = 0, .spans = spans};
   list_steps(steps, timer.profile.steps);
+  struct Noted {  // until this function ends, by an exception too
+    ThreadPool& pool;
+    ~Noted() { pool.note_shares(nullptr); }
+  } const noted{impl_->pool};
   if (spans) timer.threads.resize(static_cast<size_t>(threads()));
   if (spans) impl_->pool.note_shares(&timer.threads);
   timer.last = seconds_now();
@@ -357,7 +361,6 @@ StepProfile HostDevice::profile(size_t entry, int64_t repeats, bool spans) {
     timer.profile.spans.clear();
     impl_->execute_timed(steps, 0, timer);
   }
-  impl_->pool.note_shares(nullptr);
   for (StepTime& t : timer.profile.steps) t.seconds /= static_cast<double>(repeats);
   return std::move(timer.profile);
 }

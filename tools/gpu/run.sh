@@ -323,6 +323,14 @@ bench() {
   ours "$box" heddle bench "$work/models/$(model_of "$name").json" $size "${variant[@]}" --device cuda --seconds "$measured" --blocks 7 --repeat "$k" \
     --json "$@"
 }
+# profile SECONDS MODEL: JSON on standard output
+profile() {
+  local box=$1 name=$2 size variant=()
+  size=${small:-$(size_of "$name")}
+  variant_arguments "$name"
+  # shellcheck disable=SC2086  # $size is a flag or nothing
+  ours "$box" heddle profile "$work/models/$(model_of "$name").json" $size "${variant[@]}" --device cuda --seconds 0.05 --rounds 4 --json
+}
 measured_seconds() { [[ $gpu == yes ]] && echo 0.4 || echo 0.01; }
 # bench_row STAGE NAME K MODEL FLAG...: keeps the JSON in measurements.jsonl
 bench_row() {
