@@ -1,6 +1,6 @@
 // What the host's processors do at most, measured: operations, and bytes from caches and memory.
 //
-//   measure_peaks(2)   // a tenth of a second
+//   measure_peaks(2)   // half a second
 //     -> {.flops = 4.1e11, .bandwidths = {{1 MB, 2.6e11}, {16 MB, 1e11}, {any, 3.6e10}}}
 #pragma once
 #include <cstdint>

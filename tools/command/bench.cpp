@@ -11,6 +11,7 @@
 #include "tools/command/device_arguments.h"
 #include "tools/command/output.h"
 #include "tools/command/random_steps.h"
+#include "tools/driver/profile.h"
 
 namespace heddle::tools {
 namespace {
@@ -44,19 +45,13 @@ Measured measure(RandomSteps& bench, const BenchArguments& a) {
   return m;
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t n = values.size();
-  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 std::string host_does(const BenchArguments& a) {
   return a.steps.pipelined ? "two submissions under way" : "waits after each submission";
 }
 
 void report(const BenchArguments& a, const codegen::Program& program, const Measured& m, int64_t batch,
             const std::string& device) {
-  const double least = *std::min_element(m.block_ms.begin(), m.block_ms.end()), middle = median(m.block_ms);
+  const double least = *std::min_element(m.block_ms.begin(), m.block_ms.end()), middle = driver::median(m.block_ms);
   print_note("{} {} on {}: batch {}, {} blocks of {} steps, min {:.4g} ms, median {:.4g} ms, {:.4g} samples/s, {}\n",
              program.name, a.steps.entry, device, batch, a.blocks, m.steps_per_block, least, middle,
              1e3 * static_cast<double>(batch) / middle, host_does(a));

@@ -108,19 +108,19 @@ std::string profile_text(const driver::Profile& p) {
   std::string text = fmt::format("{}, medians of {} rounds of {} {}\n", head(p), p.rounds, p.steps_per_round,
                                  p.steps_per_round == 1 ? "step" : "steps");
   if (!p.note.empty()) text += runtime::visible(p.note) + "\n";
-  text += fmt::format("\n{:>10} {:>6} {:>6} {:>9} {:>9} {:>10}  {}\n", "us", "step", "bound", "bytes", "flops",
+  text += fmt::format("\n{:>10} {:>7} {:>6} {:>9} {:>9} {:>10}  {}\n", "us", "step", "bound", "bytes", "flops",
                       "predicted", "kernel");
   for (const ProfiledKernel* k : kernels)
-    text += fmt::format("{:>10.1f} {:>4.1f} % {:>4.0f} % {:>9} {:>9} {:>7.1f} us  {}\n", k->seconds * 1e6,
+    text += fmt::format("{:>10.1f} {:>5.1f} % {:>4.0f} % {:>9} {:>9} {:>7.1f} us  {}\n", k->seconds * 1e6,
                         percent(k->seconds, p.step_seconds), percent(k->bound_seconds, k->seconds),
                         short_number(static_cast<double>(k->bytes)), short_number(k->flops), k->predicted_seconds * 1e6,
                         what(*k));
   double bytes = 0, flops = 0, predicted = 0, bound = 0;
   for (const ProfiledKernel& k : p.kernels)
     bytes += static_cast<double>(k.bytes), flops += k.flops, predicted += k.predicted_seconds, bound += k.bound_seconds;
-  text += fmt::format("{:>10.1f} {:>4.1f} % {:>6} {:>9} {:>9} {:>10}  outside kernels\n", p.outside_seconds() * 1e6,
+  text += fmt::format("{:>10.1f} {:>5.1f} % {:>6} {:>9} {:>9} {:>10}  outside kernels\n", p.outside_seconds() * 1e6,
                       percent(p.outside_seconds(), p.step_seconds), "", "", "", "");
-  text += fmt::format("{:>10.1f} {:>4.1f} % {:>4.0f} % {:>9} {:>9} {:>7.1f} us  the step\n", p.step_seconds * 1e6,
+  text += fmt::format("{:>10.1f} {:>5.1f} % {:>4.0f} % {:>9} {:>9} {:>7.1f} us  the step\n", p.step_seconds * 1e6,
                       100.0, percent(bound, p.step_seconds), short_number(bytes), short_number(flops), predicted * 1e6);
   std::vector<const ProfiledKernel*> counted;
   for (const ProfiledKernel* k : kernels)
