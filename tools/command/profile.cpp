@@ -199,7 +199,8 @@ void add_profile(CommandLine& line) {
       .takes(Takes::file);
   command.add_option("--seconds", a->seconds, "seconds to measure, about (default 1)").between(0.01, 3600.0);
   command
-      .add_option("--rounds", a->rounds, "measured rounds, whose medians are shown (default 15; a GPU takes 5 at most)")
+      .add_option("--rounds", a->rounds,
+                  "measured rounds, the middle third of which counts (default 15; a GPU takes 5 at most)")
       .between(3, 1000);
   command
       .add_option("--diff", a->diff, "compare with this profile, which --json printed; MODEL may be such a file, too")

@@ -105,7 +105,7 @@ std::string profile_text(const driver::Profile& p) {
   for (const ProfiledKernel& k : p.kernels) kernels.push_back(&k);
   std::stable_sort(kernels.begin(), kernels.end(),
                    [](const auto* a, const auto* b) { return a->seconds > b->seconds; });
-  std::string text = fmt::format("{}, medians of {} rounds of {} {}\n", head(p), p.rounds, p.steps_per_round,
+  std::string text = fmt::format("{}, the middle of {} rounds of {} {}\n", head(p), p.rounds, p.steps_per_round,
                                  p.steps_per_round == 1 ? "step" : "steps");
   if (!p.note.empty()) text += runtime::visible(p.note) + "\n";
   text += fmt::format("\n{:>10} {:>7} {:>6} {:>9} {:>9} {:>10}  {}\n", "us", "step", "bound", "bytes", "flops",

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "codegen/predict.h"
 #include "ir/check.h"
@@ -56,6 +57,30 @@ std::map<std::string, double> counts_of(const codegen::KernelCounts& c) {
           {"sectors_written", c.sectors_written},
           {"shared_wavefronts", c.shared_wavefronts},
           {"instructions", c.instructions}};
+}
+
+// The rounds in the middle third, from the shortest to the longest. Where other programs run, each round is disturbed in
+// some of its kernels: medians by kernel would leave that out, and those of whole steps would not.
+std::vector<size_t> middle(const std::vector<double>& seconds) {
+  std::vector<size_t> order(seconds.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return seconds[a] < seconds[b]; });
+  const auto third = std::ssize(order) / 3;
+  return {order.begin() + third, order.end() - third};
+}
+
+double mean(const std::vector<double>& values, const std::vector<size_t>& of) {
+  double sum = 0;
+  for (const size_t i : of) sum += values[i];
+  return of.empty() ? 0 : sum / static_cast<double>(of.size());
+}
+
+std::vector<double> totals(const std::vector<std::vector<runtime::StepTime>>& rounds) {
+  std::vector<double> sums;
+  for (const std::vector<runtime::StepTime>& round : rounds)
+    sums.push_back(std::accumulate(round.begin(), round.end(), 0.0,
+                                   [](double sum, const runtime::StepTime& t) { return sum + t.seconds; }));
+  return sums;
 }
 
 class Joiner {
@@ -160,9 +185,10 @@ Profile join(const Compiled& compiled, const codegen::Entry& entry, const ir::Ta
   Profile p;
   p.model = compiled.program.name, p.entry = entry.name;
   p.rounds = std::ssize(measured.kernels), p.steps_per_round = measured.steps;
-  p.step_seconds = median(measured.step_seconds);
+  p.step_seconds = mean(measured.step_seconds, middle(measured.step_seconds));
   p.ceilings = ceilings;
   p.kernels = Joiner(compiled, target, ceilings).kernels(entry);
+  const std::vector<size_t> rounds = middle(totals(measured.kernels));
   for (size_t i = 0; i < p.kernels.size(); ++i) {
     std::vector<double> seconds;
     for (const std::vector<runtime::StepTime>& round : measured.kernels) {
@@ -170,8 +196,8 @@ Profile join(const Compiled& compiled, const codegen::Entry& entry, const ir::Ta
       seconds.push_back(round[i].seconds);
     }
     ProfiledKernel& k = p.kernels[i];
-    k.seconds = median(seconds);
     if (seconds.empty()) continue;
+    k.seconds = mean(seconds, rounds);
     k.least_seconds = *std::min_element(seconds.begin(), seconds.end());
     k.most_seconds = *std::max_element(seconds.begin(), seconds.end());
   }

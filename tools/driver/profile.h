@@ -26,7 +26,8 @@ struct ProfiledKernel {
   std::string results;             // "f32[128,10]": types of what it makes
   std::string loop;                // the loop around it, or ""
   int64_t executions = 1;
-  double seconds = 0, least_seconds = 0, most_seconds = 0;  // the median of the measured rounds, the least, the most
+  double seconds = 0;                          // the mean of the middle rounds
+  double least_seconds = 0, most_seconds = 0;  // of all rounds
   int64_t bytes = 0;
   double flops = 0;
   double predicted_seconds = 0;
@@ -37,7 +38,7 @@ struct ProfiledKernel {
 
 // What a machine does at most, and who says so.
 struct Ceilings {
-  std::string source;  // "measured", or "data sheet of h200"
+  std::string source;  // "measured here", or "data sheet of h200"
   double flops = 0;    // per second, f32
   std::vector<runtime::Bandwidth> bandwidths;
 };
@@ -46,7 +47,7 @@ struct Profile {
   std::string model, entry, device;
   int64_t batch = 0;
   int64_t rounds = 0, steps_per_round = 0;
-  double step_seconds = 0;  // of the entry, with nothing timed inside; the median of the rounds
+  double step_seconds = 0;  // of the entry, with nothing timed inside; of the middle rounds, too
   std::string note;         // where what was profiled is not what a training runs
   Ceilings ceilings;
   std::vector<ProfiledKernel> kernels;  // in the order in which they run
