@@ -73,7 +73,7 @@ std::string bandwidths_text(const driver::Ceilings& c) {
     const bool any = b.up_to_bytes == std::numeric_limits<int64_t>::max();
     parts.push_back(
         fmt::format("{:.0f} GB/s {}", b.bytes_per_second / 1e9,
-                    any ? "beyond" : fmt::format("up to {:.0f} MB", static_cast<double>(b.up_to_bytes) / 1e6)));
+                    any ? "beyond" : fmt::format("up to {:.3g} MB", static_cast<double>(b.up_to_bytes) / 1e6)));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
