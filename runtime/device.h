@@ -12,10 +12,20 @@
 
 namespace heddle::runtime {
 
-// What one step of an entry took, for finding out where time goes.
+// What a step of an entry took, for finding out where time goes.
 struct StepTime {
   std::string title;
-  double seconds = 0;  // the least of several runs
+  double seconds = 0;  // in one run of the entry: of all executions, where loops are around it
+};
+// A thread's share in one execution of a step. Seconds count from a moment that all of them share.
+struct StepSpan {
+  size_t step = 0;
+  int thread = 0;
+  double begin = 0, end = 0;
+};
+struct StepProfile {
+  std::vector<StepTime> steps;  // those that are no loops, in the order of codegen::for_each_step
+  std::vector<StepSpan> spans;  // of the last run, where they were asked for and the device has them
 };
 
 // Where the segments of a program lie, by codegen::Segment.
@@ -55,8 +65,8 @@ class Device {
   virtual uint64_t poll() = 0;
   // Returns when this submission has been executed.
   virtual void wait(uint64_t submission) = 0;
-  // Executes the entry `repeats` times, timing each of its steps alone.
-  virtual std::vector<StepTime> profile(size_t entry, int repeats) = 0;
+  // Executes the entry `repeats` times, and times its steps: the means over the runs.
+  virtual StepProfile profile(size_t entry, int64_t repeats, bool spans) = 0;
 };
 
 }  // namespace heddle::runtime

@@ -74,9 +74,9 @@ uint64_t Executable::submit(const codegen::Entry& entry, int64_t repeats) {
   return submitted_ = device_.submit(index_of(entry), repeats);
 }
 
-std::vector<StepTime> Executable::profile(const codegen::Entry& entry, int repeats) {
+StepProfile Executable::profile(const codegen::Entry& entry, int64_t repeats, bool spans) {
   take_rows(entry, repeats);
-  return device_.profile(index_of(entry), repeats);
+  return device_.profile(index_of(entry), repeats, spans);
 }
 
 void Executable::write(const codegen::Buffer& buffer, const void* from) {

@@ -23,7 +23,7 @@ class Executable {
   uint64_t submit(const codegen::Entry& entry, int64_t repeats);
   uint64_t poll() { return device_.poll(); }
   void wait(uint64_t submission) { device_.wait(submission); }
-  std::vector<StepTime> profile(const codegen::Entry& entry, int repeats);
+  StepProfile profile(const codegen::Entry& entry, int64_t repeats, bool spans = false);
   // As many bytes as the buffer has, in the order in which they lie in memory
   // (runtime/weights/file_order.h). Inputs and outputs of an entry share the arena with other
   // entries: write inputs just before running, read outputs just after.

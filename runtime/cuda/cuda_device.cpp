@@ -250,23 +250,25 @@ void CudaDevice::wait(uint64_t submission) {
 
 // Between two events around one launch lies the host's latency too, which may be more than the
 // kernel's. A graph of 2n copies of a step has it as often as one of n, and takes n steps longer.
-std::vector<StepTime> CudaDevice::profile(size_t entry, int repeats) {
+StepProfile CudaDevice::profile(size_t entry, int64_t repeats, bool) {
   constexpr double kEnough = 2e-4;  // seconds of a graph: hundreds of times what an event's clock tells apart
   constexpr double kMostCopies = 16;
   Impl& d = *impl_;
   d.enter();
-  std::vector<StepTime> times;
-  for (int r = 0; r < repeats; ++r)
-    for (size_t i = 0; i < d.program->step_count(entry); ++i) {
+  StepProfile profile;
+  for (size_t i = 0; i < d.program->step_count(entry); ++i) {
+    double sum = 0;
+    for (int64_t r = 0; r < repeats; ++r) {
       const double with_latency = d.seconds_of(d.program->record_step(entry, i, 1));
       const auto n = static_cast<int64_t>(std::clamp(kEnough / std::max(with_latency, 1e-9), 1.0, kMostCopies));
       const double once = d.seconds_of(d.program->record_step(entry, i, n));
       const double twice = d.seconds_of(d.program->record_step(entry, i, 2 * n));
-      const double seconds = std::max(0.0, twice - once) / static_cast<double>(n);
-      if (r == 0) times.push_back({d.program->title(entry, i), seconds});
-      times[i].seconds = std::min(times[i].seconds, seconds);
+      sum += std::max(0.0, twice - once) / static_cast<double>(n);
     }
-  return times;
+    const double each = sum / static_cast<double>(repeats);
+    profile.steps.push_back({d.program->title(entry, i), each * static_cast<double>(d.program->executions(entry, i))});
+  }
+  return profile;
 }
 
 }  // namespace heddle::runtime

@@ -46,7 +46,8 @@ class CudaDevice final : public Device {
   uint64_t submit(size_t entry, int64_t repeats) override;
   uint64_t poll() override;
   void wait(uint64_t submission) override;
-  std::vector<StepTime> profile(size_t entry, int repeats) override;
+  // Each step alone; without spans.
+  StepProfile profile(size_t entry, int64_t repeats, bool spans) override;
 
  private:
   struct Impl;

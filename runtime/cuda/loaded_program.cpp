@@ -153,7 +153,21 @@ LoadedProgram::Entry LoadedProgram::load(const codegen::Program& program, const 
 }
 
 GraphExecHandle LoadedProgram::record_step(size_t entry, size_t step, int64_t copies) {
-  return record({&entries_.at(entry).steps.at(step), 1}, copies);
+  return record({single_steps(entry).at(step).step, 1}, copies);
+}
+
+std::vector<LoadedProgram::SingleStep> LoadedProgram::single_steps(size_t entry) {
+  std::vector<SingleStep> list;
+  const auto add = [&](const auto& self, std::vector<Step>& steps, int64_t times) -> void {
+    for (Step& s : steps) {
+      if (auto* loop = std::get_if<Loop>(&s.what))
+        self(self, loop->steps, times * loop->count);
+      else
+        list.push_back({&s, times});
+    }
+  };
+  add(add, entries_.at(entry).steps, 1);
+  return list;
 }
 
 GraphExecHandle LoadedProgram::record(std::span<Step> steps, int64_t repeats) const {

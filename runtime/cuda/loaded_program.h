@@ -35,9 +35,10 @@ class LoadedProgram {
 
   // Queues an entry `repeats` times.
   void run(size_t entry, int64_t repeats) const;
-  // The steps of an entry alone, for profiles: a graph of so many copies of one.
-  size_t step_count(size_t entry) const { return entries_.at(entry).steps.size(); }
-  const std::string& title(size_t entry, size_t step) const { return entries_.at(entry).steps.at(step).title; }
+  // The steps of an entry that are no loops, for profiles, and a graph of so many copies of one: of loops the first turn.
+  size_t step_count(size_t entry) { return single_steps(entry).size(); }
+  const std::string& title(size_t entry, size_t step) { return single_steps(entry).at(step).step->title; }
+  int64_t executions(size_t entry, size_t step) { return single_steps(entry).at(step).times; }
   GraphExecHandle record_step(size_t entry, size_t step, int64_t copies);
 
  private:
@@ -69,6 +70,12 @@ class LoadedProgram {
     std::map<int64_t, GraphExecHandle> graphs;  // by the number of steps
     std::optional<Launch> persistent;
   };
+
+  struct SingleStep {
+    Step* step;
+    int64_t times;  // in a run of the entry
+  };
+  std::vector<SingleStep> single_steps(size_t entry);
 
   cuda::Address locate(const codegen::Address& a) const;
   void load_modules(const codegen::Program& program);

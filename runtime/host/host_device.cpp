@@ -4,9 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <variant>
 
@@ -118,7 +116,35 @@ struct Mapping {
 
 constexpr const char* kSmaller = "a smaller batch takes less";
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+// Those that are no loops, in their order.
+void list_steps(const std::vector<Step>& steps, std::vector<StepTime>& list) {
+  for (const Step& step : steps) {
+    if (const auto* loop = std::get_if<Loop>(&step.what))
+      list_steps(loop->steps, list);
+    else
+      list.push_back({step.title, 0});
+  }
+}
+
+// What a run of an entry has taken so far.
+struct StepTimer {
+  StepProfile profile;
+  std::vector<std::vector<ThreadPool::TimeShare>> threads;  // of the step under way
+  double last = 0;                                          // when the step before ended
+  bool spans = false;
+
+  void step_done(size_t step) {
+    const double end = seconds_now();
+    profile.steps[step].seconds += end - last;
+    if (spans) profile.spans.push_back({step, 0, last, end});
+    for (size_t t = 0; t < threads.size(); ++t) {
+      for (const ThreadPool::TimeShare& s : threads[t])
+        if (t > 0) profile.spans.push_back({step, static_cast<int>(t), s.begin, s.end});
+      threads[t].clear();
+    }
+    last = spans ? seconds_now() : end;
+  }
+};
 
 }  // namespace
 
@@ -214,6 +240,24 @@ struct HostDevice::Impl {
   void execute_step(Step& step) {
     std::visit([&](auto& what) { execute(what, pool); }, step.what);
   }
+  // The first of these steps that is no loop has number `first`. Returns the number behind the last.
+  size_t execute_timed(std::vector<Step>& steps, size_t first, StepTimer& timer) {
+    for (Step& step : steps) {
+      if (auto* loop = std::get_if<Loop>(&step.what)) {
+        size_t behind = first;
+        for (int64_t t = 0; t < loop->count; ++t) {
+          behind = execute_timed(loop->steps, first, timer);
+          for (Step& inner : loop->steps) advance(inner, loop->depth, 1);
+        }
+        for (Step& inner : loop->steps) advance(inner, loop->depth, -loop->count);
+        first = behind;
+      } else {
+        execute_step(step);
+        timer.step_done(first++);
+      }
+    }
+    return first;
+  }
 };
 
 HostDevice::HostDevice(HostOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
@@ -306,19 +350,24 @@ void HostDevice::wait(uint64_t submission) {
 int HostDevice::threads() const { return impl_->pool.threads(); }
 bool HostDevice::loaded_from_cache() const { return impl_->library.cached; }
 
-std::vector<StepTime> HostDevice::profile(size_t entry, int repeats) {
+// A step lasts from the end of the one before to its own, so that the steps make up the whole run.
+StepProfile HostDevice::profile(size_t entry, int64_t repeats, bool spans) {
   std::vector<Step>& steps = impl_->entries.at(entry);
-  std::vector<StepTime> times;
-  times.reserve(steps.size());
-  for (const Step& s : steps) times.push_back({s.title, std::numeric_limits<double>::infinity()});
-  for (int r = 0; r < repeats; ++r) {
-    for (size_t i = 0; i < steps.size(); ++i) {
-      const double start = now();
-      impl_->execute_step(steps[i]);
-      times[i].seconds = std::min(times[i].seconds, now() - start);
-    }
+  StepTimer timer{.profile = {}, .threads = {}, .last = 0, .spans = spans};
+  list_steps(steps, timer.profile.steps);
+  struct Noted {  // until this function ends, by an exception too
+    ThreadPool& pool;
+    ~Noted() { pool.note_shares(nullptr); }
+  } const noted{impl_->pool};
+  if (spans) timer.threads.resize(static_cast<size_t>(threads()));
+  if (spans) impl_->pool.note_shares(&timer.threads);
+  timer.last = seconds_now();
+  for (int64_t r = 0; r < repeats; ++r) {
+    timer.profile.spans.clear();
+    impl_->execute_timed(steps, 0, timer);
   }
-  return times;
+  for (StepTime& t : timer.profile.steps) t.seconds /= static_cast<double>(repeats);
+  return std::move(timer.profile);
 }
 
 }  // namespace heddle::runtime

@@ -35,7 +35,7 @@ class HostDevice final : public Device {
   uint64_t submit(size_t entry, int64_t repeats) override;
   uint64_t poll() override;
   void wait(uint64_t submission) override;
-  std::vector<StepTime> profile(size_t entry, int repeats) override;
+  StepProfile profile(size_t entry, int64_t repeats, bool spans) override;
 
   int threads() const;
   bool loaded_from_cache() const;  // the last load compiled nothing

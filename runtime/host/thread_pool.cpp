@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 #include <utility>
 
@@ -41,6 +42,10 @@ Share share(int64_t n, int64_t index, int64_t count) {
   const int64_t base = n / count, extra = n % count;
   const int64_t begin = index * base + std::min(index, extra);
   return {begin, begin + base + (index < extra ? 1 : 0)};
+}
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 int available_processors() {
@@ -98,15 +103,18 @@ void ThreadPool::execute(int64_t item) {
 void ThreadPool::take_part(int thread, uint32_t generation) {
   int64_t items = 0;  // of the launch; known once an item is claimed
   int32_t finished = 0;
+  double begin = 0;
   for (int i = 0; i < threads_; ++i) {
     Queue& queue = queues_[static_cast<size_t>((thread + i) % threads_)];
     for (int64_t item = claim(queue, generation); item >= 0; item = claim(queue, generation)) {
       items = items_;
+      if (shares_ != nullptr && finished == 0) begin = seconds_now();
       execute(item);
       ++finished;
     }
   }
   if (finished == 0) return;
+  if (shares_ != nullptr) (*shares_)[static_cast<size_t>(thread)].push_back({begin, seconds_now()});
   if (done_.fetch_add(finished, std::memory_order_acq_rel) + finished == items) done_.notify_one();
 }
 

@@ -44,6 +44,14 @@ class ThreadPool {
            const_cast<void*>(static_cast<const void*>(&work)), items);
   }
 
+  // A thread's part in a launch, in seconds of seconds_now().
+  struct TimeShare {
+    double begin = 0, end = 0;
+  };
+  // From now on each thread appends its part in each launch to its own list; nullptr: no longer. Work that the caller
+  // does alone is no launch.
+  void note_shares(std::vector<std::vector<TimeShare>>* by_thread) { shares_ = by_thread; }
+
   // Calls work() exactly once on every thread of the pool.
   template <class Work>
   void run_on_each_thread(Work&& work) {
@@ -74,6 +82,7 @@ class ThreadPool {
   Function function_ = nullptr;
   void* context_ = nullptr;
   int64_t items_ = 0;
+  std::vector<std::vector<TimeShare>>* shares_ = nullptr;
 
   int threads_;
   int spins_;  // 0 when there are more threads than processors: spinning would only keep the work from running
@@ -92,6 +101,9 @@ struct Share {
   int64_t size() const { return end - begin; }
 };
 Share share(int64_t n, int64_t index, int64_t count);
+
+// Of a clock that never goes back, since some moment.
+double seconds_now();
 
 // Processors this process may run on.
 int available_processors();

@@ -32,6 +32,7 @@ QUESTIONS = [
     "How much memory does a training take?",
     "Why is my loss nan?",
     "Do I get the same numbers in every run?",
+    "Where does the time of a step go?",
     "How do I train on a GPU?",
     "What is an index map?",
     "Where is fusion decided?",

@@ -123,16 +123,14 @@ void PtxDevice::run_steps(const std::vector<codegen::Step>& steps) {
   }
 }
 
-std::vector<runtime::StepTime> PtxDevice::profile(size_t entry, int) {
-  std::vector<runtime::StepTime> times;
-  for (const codegen::Step& step : program_->entries[entry].steps) {
+runtime::StepProfile PtxDevice::profile(size_t entry, int64_t, bool) {
+  runtime::StepProfile profile;
+  codegen::for_each_step(program_->entries[entry].steps, [&](const codegen::Step& step, int64_t) {
     const auto* launch = std::get_if<codegen::Launch>(&step.what);
-    const bool loop = std::holds_alternative<codegen::Loop>(step.what);
-    times.push_back(
-        {launch == nullptr ? (loop ? "loop" : "copy") : program_->kernels[static_cast<size_t>(launch->kernel)].title,
-         0});
-  }
-  return times;
+    const std::string title = launch == nullptr ? "copy" : program_->kernels[static_cast<size_t>(launch->kernel)].title;
+    profile.steps.push_back({title, 0});
+  });
+  return profile;
 }
 
 ptx::Counters PtxDevice::total() const {

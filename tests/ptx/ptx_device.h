@@ -42,7 +42,7 @@ class PtxDevice final : public runtime::Device {
   uint64_t poll() override { return submissions_; }
   void wait(uint64_t) override {}
   // Nothing is timed: the titles alone.
-  std::vector<runtime::StepTime> profile(size_t entry, int repeats) override;
+  runtime::StepProfile profile(size_t entry, int64_t repeats, bool spans) override;
 
   const std::vector<ptx::Finding>& findings() const { return findings_; }
   // Of all launches until now, by kernel.

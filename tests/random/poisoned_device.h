@@ -23,7 +23,9 @@ class PoisonedDevice final : public runtime::Device {
   uint64_t submit(size_t entry, int64_t repeats) override { return host_.submit(entry, repeats); }
   uint64_t poll() override { return host_.poll(); }
   void wait(uint64_t submission) override { host_.wait(submission); }
-  std::vector<runtime::StepTime> profile(size_t entry, int repeats) override { return host_.profile(entry, repeats); }
+  runtime::StepProfile profile(size_t entry, int64_t repeats, bool spans) override {
+    return host_.profile(entry, repeats, spans);
+  }
 
   void poison_arena(std::byte with);
   bool marks_intact() const;

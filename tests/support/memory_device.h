@@ -23,7 +23,7 @@ class MemoryDevice : public Device {
   uint64_t submit(size_t, int64_t) override { return ++submissions_; }
   uint64_t poll() override { return submissions_; }
   void wait(uint64_t) override {}
-  std::vector<StepTime> profile(size_t, int) override { return {}; }
+  StepProfile profile(size_t, int64_t, bool) override { return {}; }
 
  protected:
   uint64_t submissions_ = 0;

@@ -32,6 +32,24 @@ TEST(ThreadPool, RunsEachItemOnce) {
   }
 }
 
+// Where it is asked for, each thread's part in a launch is noted, between the launch's begin and end.
+TEST(ThreadPool, NotesSharesWhileTheyAreAskedFor) {
+  ThreadPool pool(2);
+  std::vector<std::vector<ThreadPool::TimeShare>> shares(2);
+  pool.note_shares(&shares);
+  const double begin = seconds_now();
+  pool.run_on_each_thread([] {});
+  const double end = seconds_now();
+  pool.note_shares(nullptr);
+  pool.run_on_each_thread([] {});
+  for (const auto& thread : shares) {
+    ASSERT_EQ(thread.size(), 1u);
+    EXPECT_LE(begin, thread[0].begin);
+    EXPECT_LE(thread[0].begin, thread[0].end);
+    EXPECT_LE(thread[0].end, end);
+  }
+}
+
 TEST(ThreadPool, RunsOnceOnEachThread) {
   for (int threads : {1, 2, 5}) {
     ThreadPool pool(threads);

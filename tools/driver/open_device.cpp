@@ -50,11 +50,11 @@ int64_t most_free_bytes() {
   throw UserError(ExitCode::usage, fmt::format("HEDDLE_CUDA_FREE is '{}', expected a number of bytes", text));
 }
 
-OpenedDevice open_cuda(int number) {
+OpenedDevice open_cuda(int number, bool launches) {
   OpenedDevice opened;
   const std::vector<runtime::CudaInfo> all = runtime::cuda_devices();
   runtime::CudaDeviceOptions options;
-  options.number = number, options.ptx = wants_ptx(), options.persistent = !wants_launches();
+  options.number = number, options.ptx = wants_ptx(), options.persistent = !launches && !wants_launches();
   options.most_free_bytes = most_free_bytes();
   opened.device = std::make_unique<runtime::CudaDevice>(options);
   opened.target = target_of(all.at(static_cast<size_t>(number)), opened.note);
@@ -216,9 +216,9 @@ ir::Target target_of(const runtime::CudaInfo& info, std::string& note) {
 OpenedDevice open_device(const DeviceRequest& request) {
   runtime::sweep_temporary_folders();
   const bool host = request.device == "host";
-  if (!host && request.device != "auto") return open_cuda(cuda_number(request.device));
+  if (!host && request.device != "auto") return open_cuda(cuda_number(request.device), request.launches);
   const std::string reason = host ? "" : without_cuda();
-  if (!host && reason.empty()) return open_cuda(0);
+  if (!host && reason.empty()) return open_cuda(0, request.launches);
   return {open_host(request.threads), ir::host(), reason};
 }
 

@@ -11,7 +11,8 @@ namespace heddle::driver {
 
 struct DeviceRequest {
   std::string device = "auto";
-  int threads = 0;  // of the host; 0: as many as it has
+  int threads = 0;        // of the host; 0: as many as it has
+  bool launches = false;  // a GPU executes a step as its launches, also where one kernel for all of them is faster
 };
 
 // Why compiled kernels are not kept, where they are not; or "".

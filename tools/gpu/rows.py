@@ -155,9 +155,9 @@ def clocks(path):
 
 
 def calibration(model, path):
-    for step in json.load(open(path))["profile"]:
-        took, predicted = step["seconds"] * 1e6, step["predicted_seconds"] * 1e6
-        row("calibration", f"{model} {step['title']}", took, "us", predicted, took / predicted if predicted else "")
+    for kernel in json.load(open(path))["kernels"]:
+        took, predicted = kernel["seconds"] * 1e6, kernel["predicted_seconds"] * 1e6
+        row("calibration", f"{model} {kernel['title']}", took, "us", predicted, took / predicted if predicted else "")
 
 
 def table(results):

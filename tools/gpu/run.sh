@@ -323,6 +323,14 @@ bench() {
   ours "$box" heddle bench "$work/models/$(model_of "$name").json" $size "${variant[@]}" --device cuda --seconds "$measured" --blocks 7 --repeat "$k" \
     --json "$@"
 }
+# profile SECONDS MODEL: JSON on standard output
+profile() {
+  local box=$1 name=$2 size variant=()
+  size=${small:-$(size_of "$name")}
+  variant_arguments "$name"
+  # shellcheck disable=SC2086  # $size is a flag or nothing
+  ours "$box" heddle profile "$work/models/$(model_of "$name").json" $size "${variant[@]}" --device cuda --seconds 0.05 --rounds 4 --json
+}
 measured_seconds() { [[ $gpu == yes ]] && echo 0.4 || echo 0.01; }
 # bench_row STAGE NAME K MODEL FLAG...: keeps the JSON in measurements.jsonl
 bench_row() {
@@ -370,7 +378,7 @@ calibration() {
     row calibration machine "" "" "" "" "skipped: it was not packed, and there is no nvcc"
   fi
   for model in "${models[@]}"; do
-    bench 60 "$model" 64 0.05 --profile >"$work/profile.json" 2>"$work/profile.log"
+    profile 60 "$model" >"$work/profile.json" 2>"$work/profile.log"
     status=$?
     cat "$work/profile.log" >>"$log"
     if ((status)); then row calibration "$model" "" "" "" "" "$(verdict "$status" "$work/profile.log")"; continue; fi
