@@ -133,7 +133,7 @@ def plain(node, ins):
     first = ins.get("q", ins.get("x"))
     keys = ins.get("k", first).shape[1]
     rows, queries = first.shape[:2]
-    if "window" in node or "documents" in ins or ("lengths" in ins and "key_mask" in ins):
+    if "window" in node or "documents" in ins or any(p + "lengths" in ins and p + "key_mask" in ins for p in ("", "memory_")):
         return False
     if "bias" in ins and (node.get("causal") or "lengths" in ins or "key_mask" in ins or ins["bias"].shape != (queries, keys)):
         return False
