@@ -21,7 +21,7 @@ def make(folder):
     draw = random.Random(7)
     rows = []
     for _ in range(STEPS):
-        g = draw.choices(GRADIENTS + [math.inf], [1, 4, 20, 60, 6])[0]
+        g = draw.choices(GRADIENTS + [math.inf], [1, 4, 20, 60, 0.3])[0]
         rows.append("1000000,0" if g == math.inf else f"0.5,{0.5 - g / 2!r}")
     (folder / "rows.csv").write_text("x,t\n" + "\n".join(rows) + "\n")
     model = {"format": "heddle-model/1", "name": "scaled", "inputs": {"x": {"shape": ["N", 1]}, "t": {"shape": ["N", 1]}},
