@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -152,34 +151,20 @@ Checkpoint read_checkpoint(const std::string& path) {
   return c;
 }
 
-namespace {
-
-// Of a state that one side has and the other has not. The scale's are those of a precision, and of no other model.
-[[noreturn]] void refuse_state(const std::string& path, const std::string& name, bool in_file) {
-  constexpr std::string_view kOfScale[] = {"step.loss_scale", "step.clean_steps"};
-  if (std::ranges::find(kOfScale, name) == std::end(kOfScale))
-    fail(path, in_file ? fmt::format("of another model, which has a state '{}'", name)
-                       : fmt::format("of another model: it has no '{}'", name));
-  throw UserError(ExitCode::failed,
-                  fmt::format("{}: of a training whose loss scale was {}dynamic", path, in_file ? "" : "not "),
-                  "go on with the train.precision that it has had");
-}
-
-}  // namespace
-
 void require_states(const Checkpoint& checkpoint, const codegen::Program& program) {
   const WeightsFile& file = checkpoint.file;
   std::set<std::string_view> names;
   for (const codegen::Buffer& b : program.states) {
     names.insert(b.name);
     const SavedTensor* t = file.find(b.name);
-    if (t == nullptr) refuse_state(file.name, b.name, /*in_file=*/false);
+    if (t == nullptr) fail(file.name, fmt::format("of another model: it has no '{}'", b.name));
     if (t->dtype != b.dtype || t->dims != b.dims)
       fail(file.name, fmt::format("of another model: '{}' is {}, the model has {}", b.name,
                                   type_text(t->dtype, t->dims), type_text(b.dtype, b.dims)));
   }
   for (const SavedTensor& t : file.tensors)
-    if (!t.name.starts_with("heddle/") && !names.contains(t.name)) refuse_state(file.name, t.name, /*in_file=*/true);
+    if (!t.name.starts_with("heddle/") && !names.contains(t.name))
+      fail(file.name, fmt::format("of another model, which has a state '{}'", t.name));
   if (checkpoint.state.best) require_match(checkpoint.state.best->weights, program);
 }
 

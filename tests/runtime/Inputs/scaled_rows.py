@@ -11,6 +11,7 @@ import json
 import math
 import pathlib
 import random
+import struct
 import sys
 
 STEPS = 10_000
@@ -32,6 +33,10 @@ def make(folder):
     (folder / "model.json").write_text(json.dumps(model))
 
 
+def f32(x):
+    return struct.unpack("<f", struct.pack("<f", x))[0]
+
+
 def check(log, initial, growth, backoff, interval):
     steps = [e for e in map(json.loads, pathlib.Path(log).read_text().splitlines()) if e["event"] == "step"]
     assert len(steps) == STEPS, len(steps)
@@ -42,11 +47,11 @@ def check(log, initial, growth, backoff, interval):
         overflows = scale * g >= 65520
         assert e["loss_scale"] == scale and e.get("skipped", False) == overflows, (e, scale)
         if overflows:
-            scale, clean, skips = scale * backoff, 0, skips + 1
+            scale, clean, skips = f32(scale * backoff), 0, skips + 1
         else:
             clean += 1
             if clean == interval:
-                scale, clean, grown = scale * growth, 0, grown + 1
+                scale, clean, grown = f32(scale * growth), 0, grown + 1
     print(f"{len(steps)} steps, {skips} skipped, {grown} times grown, scale {scale!r}")
 
 
