@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ostream>
 
 #include "frontend/build_graph.h"
 #include "frontend/read/read_model.h"
@@ -29,6 +30,7 @@ ir::Type logical(const ir::Value& v) {
 struct MixedCase {
   std::string network, type;
 };
+void PrintTo(const MixedCase& c, std::ostream* to) { *to << c.network << " in " << c.type; }
 
 class MixedOfPyTorch : public ::testing::TestWithParam<MixedCase> {
  protected:
@@ -121,8 +123,8 @@ TEST_P(MixedOfPyTorch, HostIsAsNearAsAutocast) {
   }
 }
 
-// The evaluator's rounded mode is what 16 bits mean: it rounds what the text says is of 16 bits, and the host's kernels are
-// as near to it as two roundings of the same numbers are.
+// The evaluator's rounded mode rounds each value that the text says is of 16 bits. The host's kernels are nearer to it than
+// rounding is to the exact numbers.
 TEST_P(MixedOfPyTorch, RoundedEvaluatorMeansWhatTheHostDoes) {
   ir::Module m = module_;
   passes::run_pass(*passes::find_pass("mixed_precision"), m, {});
@@ -132,7 +134,7 @@ TEST_P(MixedOfPyTorch, RoundedEvaluatorMeansWhatTheHostDoes) {
   };
   const double error = error_of(rounded);
   RecordProperty("root_nmse_of_rounded", fmt::format("{}", error));
-  EXPECT_LE(error, 1.1 * autocast());
+  EXPECT_LE(error, 2 * autocast());  // a kernel keeps in f32 what nobody reads outside of it
   HostRun host(module_, "train", {.library = false});
   double sum = 0;
   const ir::NamedTensors in = inputs(0);
@@ -140,7 +142,7 @@ TEST_P(MixedOfPyTorch, RoundedEvaluatorMeansWhatTheHostDoes) {
   for (size_t i = 0; i < parameters_.size(); ++i) sum += nmse(done.outputs.at(i), expected.outputs.at(i));
   const double apart = std::sqrt(sum / static_cast<double>(parameters_.size()));
   RecordProperty("root_nmse_between", fmt::format("{}", apart));
-  EXPECT_LE(apart, 1.1 * autocast());
+  EXPECT_LE(apart, autocast());
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, MixedOfPyTorch,
