@@ -46,7 +46,6 @@ const RegisterOp largest_magnitude(
      .traits = {.of_one_list = true},
      .infer = infer,
      .eval = eval,
-     .no_gradient = "it tells whether gradients have overflowed",
      .decomposition = decomposition,
      .flops = 2,
      .samples = {{.shapes = {{33}}},
