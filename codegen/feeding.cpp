@@ -54,6 +54,7 @@ Feeding feeding(const Module& m, const StateTable& states) {
   f.draws = cursor_size > cursor_words(std::ssize(f.columns), /*draws=*/false);
   f.records = records_of(m);
   f.norms = ring_size > ring_words(f.records, /*norms=*/false);
+  f.scales = ring_size > ring_words(f.records, /*norms=*/true);
   return f;
 }
 

@@ -217,8 +217,10 @@ struct Feeding {
   bool draws = false;   // rows are changed at random
   bool norms = false;   // behind all records lies the gradients' norm of each, f64; nan where the entry has none
   int64_t cursor_bytes() const { return ir::cursor_words(static_cast<int64_t>(columns.size()), draws) * 8; }
+  bool scales = false;  // behind the norms lies the loss scale of each, f64, below 0 where the step was skipped
   int64_t norms_at() const { return records * kRecordWords; }  // word of the ring
-  int64_t ring_bytes() const { return ir::ring_words(records, norms) * 8; }
+  int64_t scales_at() const { return ir::ring_words(records, /*norms=*/true); }
+  int64_t ring_bytes() const { return ir::ring_words(records, norms, scales) * 8; }
 };
 
 struct Entry {

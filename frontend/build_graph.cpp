@@ -17,6 +17,7 @@
 #include "frontend/training/copies.h"
 #include "frontend/training/index_checks.h"
 #include "frontend/training/learning_rate.h"
+#include "frontend/training/loss_scale.h"
 #include "frontend/training/phases.h"
 #include "frontend/training/train_step.h"
 #include "frontend/training/training_def.h"
@@ -118,6 +119,7 @@ TrainGraph train_graph(ModelInstances& instances, ir::BatchKind kind, int64_t ba
   }
   for (const ir::Update& u : e.updates) e.graph.updates.push_back(u);
   renew_copies(e);
+  skip_overflows(e, model);
   e.graph.name = ir::entry_name({ir::Phase::train, kind, model.length});
   take_bodies(e, of_network, measured.bodies);
   return {std::move(e.graph),    indices,          std::move(e.parameters), std::move(averages), std::move(measures),
@@ -205,7 +207,8 @@ ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vecto
     const ValueId state = g.add_input(value.name, value.type, ir::Role::state, value.layout);
     b.prefix = value.name + ".init";
     const auto start = starts.find(value.name);
-    g.updates.push_back({state, start == starts.end() ? b.constant(0, value.type) : start->second});
+    g.updates.push_back(
+        {state, start == starts.end() ? b.constant(first_value(model.train, value.name), value.type) : start->second});
   }
   return g;
 }

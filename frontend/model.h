@@ -104,6 +104,14 @@ struct Average {
   int64_t start = 0;     // steps before it begins
 };
 
+// By what the losses of a mixed training are scaled, so that gradients of 16 bits do not become 0.
+struct LossScale {
+  double initial = 65536;
+  double growth = 2, backoff = 0.5;  // behind `interval` clean steps in a row, and behind an overflow; 1: fixed
+  int64_t interval = 2000;
+  Location where;
+};
+
 // When a run is saved: as soon as one of them is due.
 struct CheckpointRule {
   std::optional<int64_t> steps, epochs;
@@ -161,7 +169,8 @@ struct Train {
   std::vector<WeightRule> regularize;  // each is a term of the loss
   std::vector<WeightRule> constrain;   // one after the other, after each optimizer step
   std::string precision = "f32";       // of all products of f32, in evaluations and predictions too
-  std::vector<Named> freeze;           // globs over parameter paths
+  std::optional<LossScale> loss_scale;
+  std::vector<Named> freeze;  // globs over parameter paths
   MemoryUse memory;
   std::optional<EarlyStop> early_stop;
   CheckpointRule checkpoint;

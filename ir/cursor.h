@@ -2,11 +2,13 @@
 // their steps.
 //
 //   cursor   position, step, fault, order, address of each column, then the rows' numbers, seed, epoch
-//   ring     step, loss, count, fault, outside, index of each record; behind all of them the norm of each
+//   ring     step, loss, count, fault, outside, index of each record; behind all of them the norm of each, then the loss
+//            scale of each
 //
 // The host writes the cursor before the first of a row of steps, and each step moves it on.
 #pragma once
 #include <cstdint>
+#include <string_view>
 
 namespace heddle::ir {
 
@@ -37,6 +39,11 @@ constexpr int64_t kRecordWords = 6;
 constexpr int64_t cursor_words(int64_t columns, bool draws) {
   return kCursorColumns + columns + (draws ? kCursorDraws : 0);
 }
-constexpr int64_t ring_words(int64_t records, bool norms) { return records * (kRecordWords + (norms ? 1 : 0)); }
+// A ring with loss scales has norms, too. The scale of a step that was skipped is below 0; 0: the entry has none.
+constexpr int64_t ring_words(int64_t records, bool norms, bool scales = false) {
+  return records * (kRecordWords + (scales ? 2 : norms ? 1 : 0));
+}
+// A result of a training step: by what its loss was scaled, below 0 where it was skipped.
+inline constexpr std::string_view kToldScale = "step.scale";
 
 }  // namespace heddle::ir

@@ -28,13 +28,19 @@ ValueId told(const Graph& g, OutputRole role) {
   return {};
 }
 
+// Of training steps alone.
+ValueId told_scale(const Graph& g) {
+  const ValueId v = g.kind().phase == Phase::train ? g.find(kToldScale) : ValueId{};
+  return v.valid() && g.is_output(v) ? v : ValueId{};
+}
+
 // What the entries have in common: the cursor's and the ring's words.
 struct Feeding {
   std::vector<FedColumn> columns;
-  bool draws = false, norms = false;
+  bool draws = false, norms = false, scales = false;
 
   Type cursor() const { return {DType::u64, {cursor_words(std::ssize(columns), draws)}}; }
-  Type ring() const { return {DType::u64, {ring_words(kRecords, norms)}}; }
+  Type ring() const { return {DType::u64, {ring_words(kRecords, norms, scales)}}; }
 };
 
 class Feeder {
@@ -98,6 +104,7 @@ class Feeder {
       operands.push_back(v);
       attrs[name] = true;
     }
+    if (const ValueId v = told_scale(g_); v.valid()) operands.push_back(v), attrs["scale"] = true;
     return b_.multi("record", operands, std::move(attrs));
   }
 
@@ -120,6 +127,7 @@ Feeding plan(const Module& m, const std::vector<FedColumn>& columns) {
   feeding.draws = std::ranges::any_of(feeding.columns, [](const FedColumn& column) { return draws(column); });
   feeding.norms = std::ranges::any_of(
       m.graphs, [](const Graph& g) { return g.kind().takes_rows() && told(g, OutputRole::norm).valid(); });
+  feeding.scales = std::ranges::any_of(m.graphs, [](const Graph& g) { return told_scale(g).valid(); });
   return feeding;
 }
 

@@ -206,12 +206,18 @@ std::vector<StepRecord> Feed::take(int64_t steps) {
     std::optional<double> norm;
     if (feeding_.norms)
       norm = std::bit_cast<double>(executable_.ring()[feeding_.norms_at() + taken_ % feeding_.records]);
+    std::optional<double> scale;
+    if (feeding_.scales)
+      scale = std::bit_cast<double>(executable_.ring()[feeding_.scales_at() + taken_ % feeding_.records]);
+    if (scale == 0) scale.reset();  // of an entry that has none
     records.push_back({.step = taken_,
                        .loss = loss,
                        .count = count,
                        .fault = fault_of(feeding_, words[codegen::kRecordFault]),
                        .outside = outside_of(words),
-                       .norm = norm});
+                       .norm = norm,
+                       .loss_scale = scale ? std::optional(std::abs(*scale)) : std::nullopt,
+                       .skipped = scale && *scale < 0});
   }
   return records;
 }

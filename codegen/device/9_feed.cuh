@@ -49,6 +49,10 @@ HD_DEVICE void note_fault(u64* cursor, int input, int row, T x) {
 HD_DEVICE void record_norm(const u64* cursor, u64* ring, int records, double norm) {
   ring[(u64)records * 6 + cursor[1] % (u64)records] = bits<u64>(norm);
 }
+// Behind the norms, likewise.
+HD_DEVICE void record_scale(const u64* cursor, u64* ring, int records, double scale) {
+  ring[(u64)records * 7 + cursor[1] % (u64)records] = bits<u64>(scale);
+}
 // To be called by one thread: writes the step's record and moves the cursor on. `outside` holds [place, index] of each of the checks of
 // indices, place -1 where all were inside.
 HD_DEVICE void record(u64* cursor, u64* ring, int records, int rows, double loss, double count, const i64* outside, int checks) {

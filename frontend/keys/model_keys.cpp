@@ -85,7 +85,10 @@ Keys precision_keys() {
                                          .doc = "the 16-bit type that products and what follows them are of",
                                          .words = {"bf16", "f16"}},
                                         {.name = "params", .type = KeyType::planned},
-                                        {.name = "loss_scale", .type = KeyType::planned}};
+                                        {.name = "loss_scale",
+                                         .type = KeyType::any,
+                                         .doc = "by what the loss is scaled: `\"dynamic\"`, a number or an object",
+                                         .of = "loss_scale"}};
   return keys;
 }
 
@@ -102,6 +105,33 @@ Keys memory_keys() {
        .hint = R"(for example "recompute": ["h.*"])"}};
   return keys;
 }
+
+}  // namespace
+
+Keys loss_scale_keys() {
+  static const std::vector<Key> keys = {{.name = "initial",
+                                         .type = KeyType::real,
+                                         .doc = "the scale of the first step",
+                                         .fallback = LossScale().initial,
+                                         .range = ir::between(1e-30, 1e30)},
+                                        {.name = "growth",
+                                         .type = KeyType::real,
+                                         .doc = "by what it grows",
+                                         .fallback = LossScale().growth,
+                                         .range = {.low = 1, .high = 1e6, .above = true}},
+                                        {.name = "backoff",
+                                         .type = KeyType::real,
+                                         .doc = "what is left of it behind an overflow",
+                                         .fallback = LossScale().backoff,
+                                         .range = {.low = 0, .high = 1, .above = true, .below = true}},
+                                        {.name = "interval",
+                                         .doc = "clean steps in a row before it grows",
+                                         .fallback = LossScale().interval,
+                                         .range = kCount}};
+  return keys;
+}
+
+namespace {
 
 Keys bucket_keys() {
   static const std::vector<Key> keys = {
@@ -309,9 +339,9 @@ Keys train_keys() {
        .type = KeyType::object,
        .doc =
            "`{\"compute\": \"tf32\"}`, what operands of f32 products may be rounded to, `f32` (the default, nothing), "
-           "`tf32` (10 bits of fraction instead of 23) or `bf16` (7 bits); or `{\"mixed\": \"bf16\"}`, values of 16 "
-           "bits; see "
-           "below",
+           "`tf32` (10 bits of fraction instead of 23) or `bf16` (7 bits); or `{\"mixed\": \"bf16\"}` or `{\"mixed\": "
+           "\"f16\"}`, "
+           "values of 16 bits; see below",
        .keys = precision_keys,
        .hint = R"(write "precision": {"compute": "tf32"})"},
       {.name = "checkpoint",

@@ -19,8 +19,9 @@ Keys use_keys();    // of a node that uses a block, beside these
 Keys train_keys();
 Keys data_keys();
 Keys weights_keys();
-Keys renamed_keys();   // of one of the names in `weights`
-Keys fraction_keys();  // of a validation split that is a share of the training rows
+Keys loss_scale_keys();  // of train.precision.loss_scale, where it is an object
+Keys renamed_keys();     // of one of the names in `weights`
+Keys fraction_keys();    // of a validation split that is a share of the training rows
 
 // Of the parts of a family, beside "op" and their settings.
 Keys loss_keys();

@@ -483,7 +483,9 @@ const std::vector<ForeignName>& foreign_names() {
       {{"gradientaccumulationsteps", "accumulatesteps", "accumulategradbatches", "gradaccum"},
        {"batch"},
        "a larger batch has the same gradient"},
-      {{"lossscale", "gradscaler"}, {"precision"}, "leave it out: gradients are f32, which does not underflow"},
+      {{"lossscale", "gradscaler"},
+       {"precision"},
+       "write \"precision\": {\"mixed\": \"f16\"}, whose \"loss_scale\" is dynamic"},
       // Losses and metrics
       {{"categoricalcrossentropy", "sparsecategoricalcrossentropy", "crossentropyloss", "softmaxcrossentropy"},
        {"cross_entropy"}},

@@ -11,6 +11,7 @@ namespace heddle::frontend {
 
 std::vector<NodeDef> read_nodes(const Json& list, Diagnostics& errors);
 Train read_train(const Json& json, const Model& model, Diagnostics& errors);
+void read_precision(const Fields& precision, const Scope& let, Train& train, Diagnostics& errors);  // behind `phases`
 EarlyStop read_early_stop(const Fields& fields);
 CheckpointRule read_checkpoint_rule(const Fields& fields);
 Data read_data(const Json& json, const Model& model, Diagnostics& errors);

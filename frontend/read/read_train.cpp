@@ -14,7 +14,6 @@
 #include "frontend/read/read_parts.h"
 #include "frontend/training/training_def.h"
 #include "frontend/training/weight_rules.h"
-#include "ir/ops/precision.h"
 
 namespace heddle::frontend {
 namespace {
@@ -286,23 +285,6 @@ void read_phases(const Json& json, const Model& model, const Json& around, Train
   for (const Json& item : json.items) train.phases.push_back(read_phase(item, model, train, errors));
 }
 
-// f16 ends at 65504 and at 6e-8: without a scale that is moved in time, gradients vanish.
-void read_precision(const Fields& precision, Train& train) {
-  precision.read("compute", train.precision);
-  precision.read("mixed", [&](const Json& mixed) {
-    if (mixed.text == "f16")
-      throw UserError(
-          mixed.where,
-          precision.named("mixed") +
-              " is f16, whose small gradients become 0 unless the loss is scaled, which this version does not",
-          R"(write "mixed": "bf16", which has the range of f32 and needs no scale)");
-    if (precision.find("compute") != nullptr)
-      throw UserError(mixed.where, precision.named("mixed") + " and 'compute' stand side by side",
-                      "leave 'compute' out: products of a mixed training have 16-bit operands");
-    train.precision = std::string(ir::kMixed) + mixed.text;
-  });
-}
-
 // A number is of bytes; a text has its unit.
 int64_t read_limit(const Json& json, const std::string& what) {
   std::optional<int64_t> bytes;
@@ -372,7 +354,7 @@ Train read_train(const Json& json, const Model& model, Diagnostics& errors) {
   fields.read("constrain", [&](const Json& rules) {
     train.constrain = read_rules(rules, model, "constraint", constraint_names(), find_constraint, errors);
   });
-  fields.object("precision", [&](const Fields& precision) { read_precision(precision, train); });
+  fields.object("precision", [&](const Fields& precision) { read_precision(precision, model.let, train, errors); });
   fields.object("memory", [&](const Fields& memory) { train.memory = read_memory(memory); });
   fields.object("early_stop", [&](const Fields& stop) { train.early_stop = read_early_stop(stop); });
   fields.object("checkpoint", [&](const Fields& rule) { train.checkpoint = read_checkpoint_rule(rule); });

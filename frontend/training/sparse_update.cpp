@@ -60,6 +60,10 @@ void require_sparse_rule(const Parameter& p, const Model& model, const Optimizer
   if (!def.sparse)
     throw UserError(*p.sparse, fmt::format("optimizer {} cannot update single rows of '{}'", quote(def.name), p.path),
                     fmt::format("leave out \"sparse\", or take one of {}", fmt::join(sparse_optimizers(), ", ")));
+  if (model.train.loss_scale)
+    throw UserError(*p.sparse, fmt::format("the loss is scaled, and a step that overflows leaves all of '{}'", p.path),
+                    R"(leave out "sparse", or write "mixed": "bf16" without a "loss_scale")",
+                    {{Severity::note, model.train.loss_scale->where, "the scale is asked for here", {}, {}}});
   if (model.train.average)
     throw UserError(*p.sparse, fmt::format("'average' updates every row of '{}' in each step", p.path),
                     "leave out \"sparse\" or \"average\"");

@@ -9,6 +9,7 @@
 #include "frontend/optimizers/parts.h"
 #include "frontend/training/average.h"
 #include "frontend/training/learning_rate.h"
+#include "frontend/training/loss_scale.h"
 #include "frontend/training/parameter_patterns.h"
 #include "frontend/training/sparse_update.h"
 #include "frontend/training/training_def.h"
@@ -123,6 +124,7 @@ class Updates {
     const bool alone = player_.prefix.empty();
     ir::Values gradients;
     for (const Parameter& p : player_.parameters) gradients.push_back(gradient(p, player_.loss));
+    if (player_.unscale) player_.unscale(gradients);
     ir::Values whole = gradients;
     if (player_.clip_norm || (alone && model_.train.gradient_norm)) {
       const ValueId norm = norm_of(b_, gradients, player_.prefix + std::string(ir::output_name(ir::OutputRole::norm)));
@@ -277,7 +279,14 @@ void add_updates(Instance& e, const Model& model, ValueId loss, std::optional<in
     check_groups(e, *model.train.optimizer, errors);
     for (const WeightRule& rule : model.train.constrain) check_patterns(rule.match, e, "matches no parameter", errors);
     const Optimizer& optimizer = *model.train.optimizer;
-    add_player(e, model, {optimizer, model.train.clip_norm, "", parameters, loss, total_steps});
+    Player player{optimizer, model.train.clip_norm, "", parameters, loss, total_steps};
+    std::optional<LossScaling> scaling;
+    if (model.train.loss_scale) {
+      scaling.emplace(e, *model.train.loss_scale);
+      player.loss = scaling->scaled(loss);
+      player.unscale = [&](ir::Values& gradients) { scaling->unscale(gradients); };
+    }
+    add_player(e, model, player);
     count_step(e, optimizer.op_where);
   });
 }

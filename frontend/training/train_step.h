@@ -4,6 +4,7 @@
 //   %fc1.weight.next: f32[128,784] = sub(%fc1.weight, %fc1.weight.change)
 //   update %fc1.weight <- %fc1.weight.next
 #pragma once
+#include <functional>
 #include <optional>
 
 #include "frontend/instantiate/instantiate.h"
@@ -58,8 +59,9 @@ struct Player {
   std::vector<Parameter> parameters;
   ir::ValueId loss;
   std::optional<int64_t> total_steps;
-  ir::ValueId step = {};  // steps that it has finished, i64[]; invalid: the state
-  ir::ValueId runs = {};  // bool[]: whether it renews anything in this step; invalid: it does
+  ir::ValueId step = {};                          // steps that it has finished, i64[]; invalid: the state
+  ir::ValueId runs = {};                          // bool[]: whether it renews anything in this step; invalid: it does
+  std::function<void(ir::Values&)> unscale = {};  // of gradients, where the loss is scaled
 };
 // Returns the gradients, before they are clipped; those of a training without phases make its norm a result.
 ir::Values add_player(Instance& e, const Model& model, const Player& player);

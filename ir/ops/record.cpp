@@ -12,17 +12,21 @@ namespace {
 
 // Which operand is what: the loss, then those that the step has.
 struct Told {
-  int count = -1, norm = -1, outside = -1;
+  int count = -1, norm = -1, outside = -1, scale = -1;
 };
 Told told(const Signature& s) {
   Told t;
   int next = 3;
-  for (const auto& [name, place] : {std::pair("count", &t.count), {"norm", &t.norm}, {"outside", &t.outside}})
+  for (const auto& [name, place] :
+       {std::pair("count", &t.count), {"norm", &t.norm}, {"outside", &t.outside}, {"scale", &t.scale}})
     if (s.flag(name)) *place = next++;
   return t;
 }
 
-bool has_norms(const Signature& s) { return s.operands[1].dims[0] == ring_words(s.integer("records"), /*norms=*/true); }
+bool has_norms(const Signature& s) { return s.operands[1].dims[0] >= ring_words(s.integer("records"), /*norms=*/true); }
+bool has_scales(const Signature& s) {
+  return s.operands[1].dims[0] == ring_words(s.integer("records"), /*norms=*/true, /*scales=*/true);
+}
 
 void require_scalar(const Signature& s, int operand, const char* what) {
   if (operand < 0) return;
@@ -42,15 +46,19 @@ std::vector<Type> infer(const Signature& s) {
     throw InferError(
         fmt::format("expected a cursor u64[n] of at least {} words, got {}", kCursorColumns, to_string(cursor)));
   const Type plain{DType::u64, {ring_words(records, false)}}, with_norms{DType::u64, {ring_words(records, true)}};
-  if (ring != plain && ring != with_norms)
-    throw InferError(fmt::format("expected a ring {}, or {} with norms, got {}", to_string(plain),
-                                 to_string(with_norms), to_string(ring)));
+  const Type with_scales{DType::u64, {ring_words(records, true, true)}};
+  if (ring != plain && ring != with_norms && ring != with_scales)
+    throw InferError(fmt::format("expected a ring {}, {} with norms, or {} with loss scales, got {}", to_string(plain),
+                                 to_string(with_norms), to_string(with_scales), to_string(ring)));
   const Told t = told(s);
-  const int64_t expected = 3 + (t.count >= 0 ? 1 : 0) + (t.norm >= 0 ? 1 : 0) + (t.outside >= 0 ? 1 : 0);
+  const int64_t expected =
+      3 + (t.count >= 0 ? 1 : 0) + (t.norm >= 0 ? 1 : 0) + (t.outside >= 0 ? 1 : 0) + (t.scale >= 0 ? 1 : 0);
   if (std::ssize(s.operands) != expected)
     throw InferError(fmt::format("expected {} operands for what is told, got {}", expected, s.operands.size()));
   require_scalar(s, 2, "the loss"), require_scalar(s, t.count, "the count"), require_scalar(s, t.norm, "the norm");
-  if (t.norm >= 0 && ring != with_norms) throw InferError("a ring without norms takes none");
+  require_scalar(s, t.scale, "the loss scale");
+  if (t.norm >= 0 && ring == plain) throw InferError("a ring without norms takes none");
+  if (t.scale >= 0 && ring != with_scales) throw InferError("a ring without loss scales takes none");
   if (t.outside < 0) return {cursor, ring};
   const Type& outside = s.operands[static_cast<size_t>(t.outside)];
   if (outside.dtype != DType::i64 || outside.rank() != 2 || outside.dims[1] != 2)
@@ -84,6 +92,7 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
     at(ring, first + kRecordIndex) = outside[entry + 1];
   }
   if (has_norms(s)) at(ring, records * kRecordWords + place) = word(t.norm >= 0 ? number(t.norm) : std::nan(""));
+  if (has_scales(s)) at(ring, records * (kRecordWords + 1) + place) = word(t.scale >= 0 ? number(t.scale) : 0);
   at(cursor, kCursorPosition) += rows;
   at(cursor, kCursorStep) = step + 1;
   at(cursor, kCursorFault) = -1;
@@ -100,8 +109,10 @@ PrimitivePlan plan(const Signature& s) {
   const auto number = [](int operand) { return fmt::format("(double){}[0]", name_of(operand)); };
   const std::string norm = t.norm >= 0 ? number(t.norm) : "hd::nothing<double>()";
   const int64_t checks = t.outside < 0 ? 0 : s.operands[static_cast<size_t>(t.outside)].dims[0];
+  const std::string scale = t.scale >= 0 ? number(t.scale) : "0.0";
   const std::string norms = fmt::format("hd::record_norm(moved, told_on, {}, {}), ", records, norm);
-  return {.words = {{"Record", (has_norms(s) ? norms : "") + "hd::record"},
+  const std::string scales = fmt::format("hd::record_scale(moved, told_on, {}, {}), ", records, scale);
+  return {.words = {{"Record", (has_norms(s) ? norms : "") + (has_scales(s) ? scales : "") + "hd::record"},
                     {"Records", records},
                     {"Rows", rows},
                     {"Count", t.count >= 0 ? number(t.count) : fmt::format("(double){}", rows)},
@@ -115,17 +126,23 @@ PrimitiveBytes bytes(const Signature& s) {
   constexpr int64_t kMoved = 3;  // words of the cursor
   int64_t read = 0;
   for (size_t i = 2; i < s.operands.size(); ++i) read += s.operands[i].bytes();
-  return {.read = read, .written = (kRecordWords + kMoved + (has_norms(s) ? 1 : 0)) * 8};
+  return {.read = read, .written = (kRecordWords + kMoved + (has_norms(s) ? 1 : 0) + (has_scales(s) ? 1 : 0)) * 8};
 }
 
-Sample sample(int64_t records, bool norms, bool count, bool norm, int64_t checks, DType loss = DType::f32) {
-  Sample sample{
-      .shapes = {{kCursorColumns + 1}, {ring_words(records, norms)}, {}},
-      .attrs = {{"records", records}, {"rows", int64_t{3}}, {"count", count}, {"norm", norm}, {"outside", checks > 0}},
-      .dtypes = {DType::u64, DType::u64, loss}};
+Sample sample(int64_t records, bool norms, bool count, bool norm, int64_t checks, DType loss = DType::f32,
+              bool scales = false, bool scale = false) {
+  Sample sample{.shapes = {{kCursorColumns + 1}, {ring_words(records, norms, scales)}, {}},
+                .attrs = {{"records", records},
+                          {"rows", int64_t{3}},
+                          {"count", count},
+                          {"norm", norm},
+                          {"outside", checks > 0},
+                          {"scale", scale}},
+                .dtypes = {DType::u64, DType::u64, loss}};
   for (const bool told : {count, norm})
     if (told) sample.shapes.emplace_back(), sample.dtypes.push_back(DType::f32);
   if (checks > 0) sample.shapes.push_back({checks, 2}), sample.dtypes.push_back(DType::i64);
+  if (scale) sample.shapes.emplace_back(), sample.dtypes.push_back(DType::f32);
   return sample;
 }
 
@@ -146,6 +163,10 @@ const RegisterOp op(
                {.name = "outside",
                 .type = KeyType::flag,
                 .doc = "whether a row [place, index] for each check of indices follows",
+                .fallback = false},
+               {.name = "scale",
+                .type = KeyType::flag,
+                .doc = "whether the loss scale follows, below 0 in a step that was skipped",
                 .fallback = false}},
      .dtypes = {DType::u64},
      .kind = Primitive{.call = "HD_ONE_OF_ALL Record(moved, told_on, Records, Rows, (double)told[0], Count, Outside);",
@@ -159,7 +180,10 @@ const RegisterOp op(
      .no_gradient = "it tells what has been computed",
      .precondition = "nobody reads the cursor or the ring as they were before",
      .samples = {sample(1, false, false, false, 0), sample(3, true, true, true, 0), sample(2, true, true, false, 3),
-                 sample(5, false, true, false, 1), sample(7, false, false, false, 2, DType::f64)}});
+                 sample(5, false, true, false, 1), sample(7, false, false, false, 2, DType::f64),
+                 sample(4, true, true, true, 2, DType::f32, true, true),
+                 sample(3, true, false, false, 0, DType::f32, true),
+                 sample(2, true, false, false, 0, DType::f32, true, true)}});
 
 }  // namespace
 }  // namespace heddle::ir

@@ -20,7 +20,8 @@ namespace {
 const std::string kFormat = kCheckpointMark, kSteps = "heddle.step", kEpochs = "heddle.epoch",
                   kStepOfEpoch = "heddle.step_of_epoch", kSeconds = "heddle.seconds",
                   kWithoutBetter = "heddle.epochs_without_better", kBestValue = "heddle.best.value",
-                  kBestEpoch = "heddle.best.epoch", kBestStep = "heddle.best.step", kBestBy = "heddle.best.by";
+                  kBestEpoch = "heddle.best.epoch", kBestStep = "heddle.best.step", kBestBy = "heddle.best.by",
+                  kSkipped = "heddle.skipped", kSkippedInRow = "heddle.skipped_in_row";
 const std::string kBest = "heddle/best/", kTrain = "heddle/train/", kValidation = "heddle/validation/";
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
@@ -113,6 +114,10 @@ WeightsFile make_checkpoint(Executable& executable, const RunState& state,
   file.metadata[kStepOfEpoch] = std::to_string(state.step_of_epoch);
   file.metadata[kSeconds] = fmt::format("{}", state.seconds);
   file.metadata[kWithoutBetter] = std::to_string(state.epochs_without_better);
+  if (state.skipped > 0) {
+    file.metadata[kSkipped] = std::to_string(state.skipped);
+    file.metadata[kSkippedInRow] = std::to_string(state.skipped_in_row);
+  }
   for (const codegen::Buffer& b : executable.program().states)
     read_in_file_order(executable, b, file.add(b.name, b.dtype, b.dims, b.bytes));
   add_metrics(file, kTrain, state.train);
@@ -131,6 +136,11 @@ Checkpoint read_checkpoint(const std::string& path) {
   s.steps = count_of(c.file, kSteps), s.epochs = count_of(c.file, kEpochs);
   s.step_of_epoch = count_of(c.file, kStepOfEpoch);
   s.epochs_without_better = count_of(c.file, kWithoutBetter);
+  if (c.file.metadata.contains(kSkipped))
+    s.skipped = count_of(c.file, kSkipped), s.skipped_in_row = count_of(c.file, kSkippedInRow);
+  if (s.skipped > s.steps || s.skipped_in_row > s.skipped)
+    fail(path,
+         fmt::format("no checkpoint: {} of {} steps were skipped, {} in a row", s.skipped, s.steps, s.skipped_in_row));
   s.seconds = number_of<double>(c.file, kSeconds);
   if (!(s.seconds >= 0 && std::isfinite(s.seconds)))
     fail(path, fmt::format("no checkpoint: '{}' is {}", kSeconds, s.seconds));

@@ -218,6 +218,8 @@ void RunLog::step(const StepEvent& e, std::optional<double> lr) {
   fields.integer("step", e.total_step).integer("epoch", e.epoch).number("loss", e.loss);
   if (lr) fields.number("lr", *lr);
   if (e.gradient_norm) fields.number("gradient_norm", *e.gradient_norm);
+  if (e.loss_scale) fields.number("loss_scale", *e.loss_scale);
+  if (e.skipped) fields.raw("skipped", "true");
   event("step", fields);
 }
 

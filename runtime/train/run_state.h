@@ -29,6 +29,7 @@ struct RunState {
   std::optional<MetricValues> validation;
   std::optional<Best> best;
   int64_t epochs_without_better = 0;
+  int64_t skipped = 0, skipped_in_row = 0;  // of `steps`, those that overflowed: the optimizer has made the others
 };
 
 // When a training is saved: as soon as one of them is due; 0: not by this.

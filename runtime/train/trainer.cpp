@@ -299,21 +299,49 @@ class Run {
   }
 
   void finished(const Steps::Done& done, std::span<const uint32_t> order) {
-    ++state_.steps, ++state_.step_of_epoch;
     const StepRecord& record = done.record;
+    const int64_t optimizer_step = state_.steps - state_.skipped + 1;
+    ++state_.steps, ++state_.step_of_epoch;
+    state_.skipped += record.skipped ? 1 : 0;
+    state_.skipped_in_row = record.skipped ? state_.skipped_in_row + 1 : 0;
     any_counts_ = any_counts_ || record.count != 0;
     require_inside(done, options_.steps_options, rows_, order);
-    if (!std::isfinite(record.loss) && record.count != 0) refuse_loss(done, order);
+    if (record.skipped)
+      note_skipped(done, order);
+    else if (!std::isfinite(record.loss) && record.count != 0)
+      refuse_loss(done, order);
     note_norm(record);
     if (watcher_.step)
       watcher_.step({state_.epochs + 1, options_.epochs.value_or(0), state_.step_of_epoch, steps_per_epoch_,
                      state_.steps, all_steps_, record.loss, done.last ? &metrics_ : nullptr,
-                     options_.gradient_norm ? record.norm : std::nullopt});
+                     options_.gradient_norm ? record.norm : std::nullopt, record.loss_scale, record.skipped,
+                     optimizer_step});
+  }
+
+  // A step whose gradients overflowed has changed nothing, and the next one has a smaller scale. Data that are not finite
+  // stay so in each epoch.
+  void note_skipped(const Steps::Done& done, std::span<const uint32_t> order) {
+    if (done.record.fault && watcher_.note && !std::exchange(told_of_fault_, true)) {
+      const auto place = static_cast<size_t>(done.first_row + done.record.fault->row);
+      watcher_.note(fmt::format("step {} is skipped: input '{}' holds {} in {} row {}, counted from 0", state_.steps,
+                                done.record.fault->input, done.record.fault->value, rows_.name,
+                                order.empty() ? place : order[place]));
+    }
+    if (state_.skipped_in_row < kMostSkipped) return;
+    const std::string what = fmt::format("the gradients of {} steps in a row have overflowed, up to step {} (epoch {})",
+                                         kMostSkipped, state_.steps, state_.epochs + 1);
+    require_finite_rows(done.record.fault, done.first_row, rows_, order, what);
+    throw UserError(ExitCode::failed,
+                    fmt::format("{}: no loss scale helps, it is {:.3g}", what, done.record.loss_scale.value_or(0)),
+                    "a lower lr or inputs of about -1 to 1 may keep values below 65504; \"mixed\": \"bf16\" has the "
+                    "range of f32");
   }
 
   // The loss may be finite beside it, and stay so: nothing else would tell.
   void note_norm(const StepRecord& record) {
-    if (!record.norm || std::isfinite(*record.norm) || record.count == 0 || !watcher_.note) return;
+    const bool has_norm = options_.clips || options_.gradient_norm;
+    if (!has_norm || record.skipped || !record.norm || std::isfinite(*record.norm)) return;
+    if (record.count == 0 || !watcher_.note) return;
     if (std::exchange(told_of_norm_, true)) return;
     watcher_.note(fmt::format("the norm of all gradients is {} at step {}{}", std::abs(*record.norm), state_.steps,
                               options_.clips ? ": clip_norm makes each of them 0 or nan" : ""));
@@ -365,7 +393,7 @@ class Run {
   int64_t steps_per_epoch_ = 0, all_steps_ = 0;
   RunState state_;
   bool epoch_measured_ = false;  // the one that comes next in state_, which lacks steps
-  bool told_that_nothing_counts_ = false, told_of_norm_ = false;
+  bool told_that_nothing_counts_ = false, told_of_norm_ = false, told_of_fault_ = false;
   bool any_counts_ = false;   // of the epoch's rows, as far as it was not an earlier run's
   int64_t saved_step_ = -1;   // of the last checkpoint; -1: a run that ends before its first step is saved, too
   int64_t saved_epochs_ = 0;  // that have ended since

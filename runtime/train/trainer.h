@@ -48,6 +48,9 @@ struct StepEvent {
   double loss = 0;                        // of this batch
   Metrics* metrics = nullptr;             // of this epoch so far; nullptr where the device has gone on since
   std::optional<double> gradient_norm;    // where it is asked for
+  std::optional<double> loss_scale = {};  // that the step had, where losses are scaled
+  bool skipped = false;                   // since its gradients overflowed
+  int64_t optimizer_step = 0;             // which step of the optimizer it is, or was to be
 };
 struct EpochEvent {
   int64_t epoch = 0, epochs = 0, total_step = 0, all_steps = 0;
@@ -72,6 +75,9 @@ struct Watcher {
   // run is over: the device's states may be used.
   std::function<std::optional<UserError>(int64_t step, const std::string& what)> explain;
 };
+// Steps in a row that overflow before a training gives up: the loss scale does not help.
+inline constexpr int64_t kMostSkipped = 50;
+
 // Why a training ended before its length.
 enum class Stopped { no, signal, early_stop, max_time, memory, last_epoch };
 std::string to_string(Stopped why);  // "early_stop"
@@ -86,8 +92,8 @@ struct TrainResult {
 };
 
 // Runs from the state the executable is in. Throws UserError when a loss is not finite, with the
-// row of the data where it came from there, when an index was outside of what it was to find, or
-// when a parameter is not finite at the end: then there is nothing worth saving.
+// row of the data where it came from there, when an index was outside of what it was to find, when kMostSkipped steps in
+// a row were skipped, or when a parameter is not finite at the end: then there is nothing worth saving.
 TrainResult train(Executable& executable, const TrainOptions& options, const Split& rows, const Split* validation,
                   const Watcher& watcher);
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 
+#include "ir/cursor.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/host/host_device.h"
 #include "tests/numeric/harness.h"
@@ -201,6 +202,38 @@ TEST(PtxPrecision, IsWhatTheModelAllows) {
   EXPECT_NEAR(losses.at("tf32"), losses.at("f32"), 1e-3 * losses.at("f32"));
   EXPECT_NE(losses.at("bf16"), losses.at("tf32"));
   EXPECT_NEAR(losses.at("bf16"), losses.at("f32"), 1e-2 * losses.at("f32"));
+}
+
+// 16-bit types: the numbers of an f32 step but for rounding, on tensor cores that read them as they lie. The step in f16
+// tells its loss scale, and is clean.
+TEST(PtxPrecision, MixedStepsAreNearThoseOfF32) {
+  if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
+  std::map<std::string, double> losses;
+  for (const std::string mixed : {"", "bf16", "f16"}) {
+    std::vector<std::string> set;
+    if (!mixed.empty()) set.push_back(R"(train.precision={"mixed": ")" + mixed + R"(", "loss_scale": 1024})");
+    const codegen::Program program = plan_model("digits_cnn", true, ir::h200(), set).program;
+    EXPECT_EQ(program.source.find("hd::f16") != std::string::npos, mixed == "f16");
+    PtxDevice device(options());
+    ProgramRun run(program, device);
+    run.run(*program.find_entry(ir::Phase::init));
+    const codegen::Entry& entry = *program.find_entry(ir::Phase::train);
+    run.write(entry, random_batch(entry, 1));
+    run.run(entry);
+    const Images after = run.read(entry);
+    losses[mixed] = after.at("output 0").real.at(0);
+    const auto told = std::ranges::find(entry.outputs, ir::kToldScale, &codegen::Buffer::name);
+    ASSERT_EQ(told != entry.outputs.end(), !mixed.empty());
+    if (told != entry.outputs.end()) {
+      const auto i = told - entry.outputs.begin();
+      EXPECT_EQ(after.at(fmt::format("output {}", i)).real.at(0), 1024) << mixed;
+    }
+    for (const ptx::Finding& f : device.findings()) ADD_FAILURE() << mixed << ": " << to_string(f);
+  }
+  EXPECT_NE(losses.at("bf16"), losses.at(""));
+  EXPECT_NEAR(losses.at("bf16"), losses.at(""), 1e-2 * losses.at(""));
+  EXPECT_NE(losses.at("f16"), losses.at(""));
+  EXPECT_NEAR(losses.at("f16"), losses.at(""), 2e-3 * losses.at(""));
 }
 
 // Minutes: among the slow tests. HEDDLE_PTX_ALL says so.

@@ -194,6 +194,30 @@ TEST(FeedPass, IsNotEvaluated) {
   }
 }
 
+// All entries share the ring; a training step that tells its loss scale leaves it behind the norms.
+TEST(FeedPass, TellsLossScalesOfTrainingStepsAlone) {
+  std::string text = kText;
+  const size_t at = text.find("  return %loss, %loss.count");
+  text.insert(at, "  %step.scale: f32[] = reduce_sum(%t) {axes = [0]}\n");
+  text.replace(text.find("%gradient.norm\n}"), 14, "%step.scale");
+  const SourceFile source{"scaled.hir", text};
+  ir::Module m = ir::parse(source);
+  passes::Options options = testing::host_options(/*library=*/false);
+  options.columns = columns();
+  EXPECT_TRUE(passes::feed(m, options));
+  EXPECT_EQ(ir::verify(m), std::vector<std::string>{});
+  for (const auto& [name, tells] : {std::pair("train", true), {"eval", false}}) {
+    const Graph& g = *m.find_graph(name);
+    EXPECT_EQ(g[g.find("ring")].type.elements(), ir::ring_words(int64_t{1} << 15, /*norms=*/true, /*scales=*/true));
+    for (const ir::NodeId n : g.order) {
+      if (g[n].op->traits.records == nullptr) continue;
+      EXPECT_EQ(g[n].attrs.contains("scale"), tells) << name;
+      const bool last = g[g[n].operands.back()].name == ir::kToldScale;
+      EXPECT_EQ(last, tells) << name;
+    }
+  }
+}
+
 TEST(FedColumn, MapsAreTheSameBehindTheirText) {
   const std::vector<ir::DataMap> maps = {data_map("pad", {{"pad", {1, 2, 3, 4}}, {"fill", {-0.1}}}),
                                          data_map("crop", {{"pad", {4, 2}}}),

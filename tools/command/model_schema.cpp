@@ -110,6 +110,7 @@ std::string definitions() {
                  {"validation", one_of({closed_object(frontend::fraction_keys()), ref("reader")})},
                  {"data", closed_object(frontend::data_keys())},
                  {"weights", closed_object(frontend::weights_keys())},
+                 {"loss_scale", one_of({type({"number", "string"}), closed_object(frontend::loss_scale_keys())})},
                  {"renamed", one_of({type({"string"}), closed_object(frontend::renamed_keys())})}});
 }
 

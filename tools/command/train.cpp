@@ -65,7 +65,7 @@ runtime::TrainResult run_training(const RunArguments& a, Run& run, const runtime
   runtime::Watcher watcher;
   watcher.step = [&](const runtime::StepEvent& e) {
     if (!a.quiet) progress.step(e);
-    if (log.writes()) lr = rate.of_step(e.total_step, e.all_steps, e.epoch);
+    if (log.writes()) lr = rate.of_step(e.optimizer_step, e.all_steps, e.epoch);
     log.step(e, lr);
   };
   watcher.epoch = [&](const runtime::EpochEvent& e) {

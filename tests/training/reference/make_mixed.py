@@ -4,8 +4,9 @@
     python3 make_mixed.py    # needs torch and numpy; the stored file was made with torch 2.15.0 on a CPU
 
 A network's tensors are called NETWORK/NAME: x and y of KINDS batches, start.P, the parameters, and grad.P, their gradients in
-float64 for each batch. The metadata holds for each network its model, and `NETWORK/error`: the root of the normalised mean
-square error of the gradients under torch.autocast("cpu", dtype=bfloat16), averaged over batches and parameters.
+float64 for each batch. The metadata holds for each network its model in bf16, and `NETWORK/error` and `NETWORK/f16_error`:
+the root of the normalised mean square error of the gradients under torch.autocast("cpu", dtype=bfloat16), and under
+dtype=float16 with torch.amp.GradScaler's first scale of 65536, averaged over batches and parameters.
 """
 import json
 import pathlib
@@ -57,12 +58,14 @@ def model_of(network):
     return json.dumps({"format": "heddle-model/1", "name": "m", "inputs": inputs, "nodes": nodes, "outputs": {"o": nodes[-1]["name"]}, "train": train})
 
 
-def gradients(module, x, y, mixed):
+def gradients(module, x, y, dtype=None):
     module.zero_grad()
-    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=mixed):
+    scale = 65536 if dtype == torch.float16 else 1
+    with torch.autocast("cpu", dtype=dtype or torch.bfloat16, enabled=dtype is not None):
         logits = module(x)
-    nn.functional.cross_entropy(logits.float() if mixed else logits, y).backward()
-    return {name: p.grad.detach().double().clone() for name, p in module.named_parameters()}
+    loss = nn.functional.cross_entropy(logits.float() if dtype else logits, y)
+    (loss * scale).backward()
+    return {name: p.grad.detach().double().clone() / scale for name, p in module.named_parameters()}
 
 
 def write(path, tensors, metadata):
@@ -85,18 +88,18 @@ def main():
         x, y = torch.rand(KINDS, ROWS, *network.shape), torch.randint(CLASSES, (KINDS, ROWS))
         tensors |= {f"{name}/x": x.numpy(), f"{name}/y": y.int().numpy()}
         tensors |= {f"{name}/start.{p}": v.detach().numpy().copy() for p, v in module.named_parameters()}
-        errors, exact = [], []
-        for k in range(KINDS):
-            low = gradients(module.float(), x[k], y[k], True)
-            exact.append(gradients(module.double(), x[k].double(), y[k], False))
-            module.float()
-            errors.append({p: (((low[p] - g) ** 2).sum() / (g ** 2).sum()).item() for p, g in exact[-1].items()})
+        exact = [gradients(module.double(), x[k].double(), y[k]) for k in range(KINDS)]
+        module.float()
         tensors |= {f"{name}/grad.{p}": torch.stack([e[p] for e in exact]).numpy() for p in exact[0]}
         # What a batch norm behind a convolution takes away has no gradient but rounding.
         counted = [p for p in exact[0] if p != "conv1.bias"]
-        error = float(numpy.sqrt(numpy.mean([[e[p] for p in counted] for e in errors])))
-        metadata |= {name: model_of(network), f"{name}/error": repr(error)}
-        print(name, error, {p: float(numpy.sqrt(numpy.mean([e[p] for e in errors]))) for p in counted})
+        metadata[name] = model_of(network)
+        for key, dtype in (("error", torch.bfloat16), ("f16_error", torch.float16)):
+            errors = [{p: (((low[p] - e[p]) ** 2).sum() / (e[p] ** 2).sum()).item() for p in counted}
+                      for e, low in ((exact[k], gradients(module, x[k], y[k], dtype)) for k in range(KINDS))]
+            error = float(numpy.sqrt(numpy.mean([list(e.values()) for e in errors])))
+            metadata[f"{name}/{key}"] = repr(error)
+            print(name, key, error, {p: float(numpy.sqrt(numpy.mean([e[p] for e in errors]))) for p in counted})
     write(HERE / "mixed.safetensors", tensors, metadata)
 
 

@@ -1,0 +1,81 @@
+// train.precision: in which types the training computes, and by what its loss is scaled.
+#include <fmt/format.h>
+
+#include "frontend/keys/model_keys.h"
+#include "frontend/read/read_parts.h"
+#include "ir/ops/precision.h"
+
+namespace heddle::frontend {
+namespace {
+
+constexpr const char* kScaleHint =
+    R"(write "dynamic", a number, or {"initial": 65536, "growth": 2, "backoff": 0.5, "interval": 2000})";
+
+// A number, or an expression for one: it stays.
+LossScale fixed_scale(const Json& json, const Scope& let, const std::string& what) {
+  LossScale scale;
+  scale.initial = read_real(json, *ir::find_key(loss_scale_keys(), "initial"), let, what);
+  scale.growth = scale.backoff = 1;
+  return scale;
+}
+
+LossScale read_loss_scale(const Json& json, const Scope& let, const std::string& what, Diagnostics& errors) {
+  if (json.kind == Json::Kind::text && json.text == "dynamic") return {};
+  if (json.kind == Json::Kind::text && is_name(json.text) && !let.find(json.text)) {
+    const std::string meant = suggest(json.text, {"dynamic"});
+    throw UserError(json.where,
+                    fmt::format("{}: expected \"dynamic\", a number or an object, found {}", what, describe(json)),
+                    meant.empty() ? kScaleHint : meant);
+  }
+  if (json.kind == Json::Kind::text || json.kind == Json::Kind::integer || json.kind == Json::Kind::real)
+    return fixed_scale(json, let, what);
+  if (json.kind != Json::Kind::object)
+    throw UserError(json.where,
+                    fmt::format("{}: expected \"dynamic\", a number or an object, found {}", what, describe(json)),
+                    kScaleHint);
+  LossScale scale;
+  const Fields fields(json, loss_scale_keys(), "train: precision: loss_scale", let, errors);
+  fields.read("initial", scale.initial);
+  fields.read("growth", scale.growth);
+  fields.read("backoff", scale.backoff);
+  fields.read("interval", scale.interval);
+  return scale;
+}
+
+// Each phase would overflow on its own, and those behind it read what it has renewed.
+void require_no_phases(const Train& train, const Fields& precision, const char* key) {
+  if (train.phases.empty()) return;
+  throw UserError(train.loss_scale->where,
+                  fmt::format("{} {}, which a training by 'phases' is not", precision.named(key),
+                              key == std::string_view("mixed") ? "is f16, whose loss is scaled" : "scales the loss"),
+                  key == std::string_view("mixed") ? R"(write "mixed": "bf16", which has the range of f32)"
+                                                   : R"(leave "loss_scale" out: bf16 has the range of f32)",
+                  {{Severity::note, train.phases.front().where, "the first phase is here", {}, {}}});
+}
+
+}  // namespace
+
+void read_precision(const Fields& precision, const Scope& let, Train& train, Diagnostics& errors) {
+  precision.read("compute", train.precision);
+  precision.read("mixed", [&](const Json& mixed) {
+    if (precision.find("compute") != nullptr)
+      throw UserError(mixed.where, precision.named("mixed") + " and 'compute' stand side by side",
+                      "leave 'compute' out: products of a mixed training have 16-bit operands");
+    train.precision = std::string(ir::kMixed) + mixed.text;
+    // f16 ends at 65504 and at 6e-8: without a scale that is moved in time, gradients vanish.
+    if (mixed.text == "f16") train.loss_scale.emplace().where = mixed.where;
+  });
+  precision.read("loss_scale", [&](const Json& scale) {
+    if (precision.json().find("mixed") == nullptr)
+      throw UserError(scale.key_where, precision.named("loss_scale") + " is that of a mixed training",
+                      R"(write "mixed": "f16" beside it, or leave it out: gradients of f32 do not become 0)");
+    train.loss_scale = read_loss_scale(scale, let, precision.named("loss_scale"), errors);
+    train.loss_scale->where = scale.where;
+  });
+  precision.guard([&] {
+    const bool given = precision.find("loss_scale") != nullptr;
+    if (train.loss_scale) require_no_phases(train, precision, given ? "loss_scale" : "mixed");
+  });
+}
+
+}  // namespace heddle::frontend

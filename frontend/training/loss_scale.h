@@ -1,0 +1,37 @@
+// The loss scale of a mixed training: gradients of a loss that is so many times larger, and steps that an overflow skips.
+//
+//   %loss.scaled: f32[] = mul(%loss, %step.loss_scale)
+//   %fc.weight.grad: f32[4,8] = gradient(%loss.scaled, %fc.weight)
+//   %fc.weight.grad.unscaled: f32[4,8] = mul(%fc.weight.grad, 1 / %step.loss_scale)     what clips and optimizers read
+//   %step.is_clean: bool[] = largest_magnitude(%fc.weight.grad, ...) <= the largest f32
+//   update %fc.weight <- select(%step.is_clean, %fc.weight.next, %fc.weight)            and so every other state
+//   update %step.loss_scale <- as torch.amp.GradScaler: grown behind `interval` clean steps, smaller behind an overflow
+//
+// Micikevicius et al. 2018, arXiv:1710.03740, section 3.2. A fixed scale is a constant, and keeps nothing. The step tells
+// its scale as a result, below 0 where it was skipped: nobody on the host is asked.
+#pragma once
+#include "frontend/instantiate/instantiate.h"
+
+namespace heddle::frontend {
+
+class LossScaling {
+ public:
+  LossScaling(Instance& e, const LossScale& rule);
+  ir::ValueId scaled(ir::ValueId loss);
+  // Looks whether all are finite, and divides each by the scale.
+  void unscale(ir::Values& gradients);
+
+ private:
+  Instance& e_;
+  ir::Builder b_;
+  ir::ValueId scale_;
+};
+
+// Once a training graph has all updates: those of a step that is not clean leave each state as it was, but the scale's own,
+// which this adds. Nothing where no loss is scaled.
+void skip_overflows(Instance& e, const Model& model);
+
+// What the training begins with in a state that is no parameter: 0 but for the scale.
+double first_value(const Train& train, const std::string& state);
+
+}  // namespace heddle::frontend
