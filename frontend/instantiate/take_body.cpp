@@ -43,7 +43,7 @@ class Taking {
     if (const auto known = inner_.find(v); known != inner_.end()) return known->second;
     const ValueId outer = input(v, Role::fixed);
     taken_.fixed.push_back(v);
-    if (g_[v].role != Role::state || g_[v].name != "step") return outer;
+    if (!turn_.draws_anew || g_[v].role != Role::state || g_[v].name != "step") return outer;
     // The number of the turn among those of all steps, so that each draws its own numbers.
     const Type type = g_[v].type;
     if (!index_.valid()) index_ = taken_.body.add_input("turn", {DType::i64, {}}, Role::index);

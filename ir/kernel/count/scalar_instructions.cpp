@@ -66,6 +66,7 @@ constexpr std::array<Function, 50> kFunctions = {{{"add", 1},
                                                   {"max", 4},
                                                   {"min", 4},
                                                   {"sign", 4},
+                                                  {"behind", 2},
                                                   {"random_uniform", 88},
                                                   {"random_normal", 220}}};
 
