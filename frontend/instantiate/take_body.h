@@ -25,7 +25,6 @@ struct Turn {
   std::vector<ir::ValueId> slices;
   ir::ValueId index;  // invalid: none
   std::vector<ir::ValueId> stacked;
-  bool draws_anew = true;  // random numbers, which depend on the state @step, are others in each turn
 };
 
 struct TakenBody {
@@ -33,8 +32,8 @@ struct TakenBody {
   std::vector<ir::ValueId> fixed;  // values of the graph
 };
 
-// Takes all nodes from this place of the order on out of the graph, and the inputs that stand for a turn's, of which
-// there are `count`.
+// Takes all nodes from this place of the order on out of the graph, and the inputs that stand for a turn's. Random
+// numbers, which depend on the state @step, are drawn anew in each of `count` turns.
 TakenBody take_body(ir::Graph& g, size_t first, const Turn& turn, int64_t count, const std::string& name);
 
 }  // namespace heddle::frontend

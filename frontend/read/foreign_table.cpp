@@ -481,8 +481,8 @@ const std::vector<ForeignName>& foreign_names() {
        "a phase runs n times for each time of the others if these have \"every\": n"},
       {{"mixedprecision", "amp"}, {"precision"}, "write \"precision\": {\"mixed\": \"bf16\"}"},
       {{"gradientaccumulationsteps", "accumulatesteps", "accumulategradbatches", "gradaccum"},
-       {"batch"},
-       "a larger batch has the same gradient"},
+       {"accumulate"},
+       "the batch stays the rows of one optimizer step"},
       {{"lossscale", "gradscaler"}, {"precision"}, "leave it out: gradients are f32, which does not underflow"},
       // Losses and metrics
       {{"categoricalcrossentropy", "sparsecategoricalcrossentropy", "crossentropyloss", "softmaxcrossentropy"},

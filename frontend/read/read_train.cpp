@@ -263,6 +263,9 @@ std::string divisors_near(int64_t batch, int64_t near) {
 // Micro-batches of a step have as many rows each.
 void read_accumulate(const Fields& fields, const Model& model, Train& train) {
   fields.read("accumulate", [&](const Json& json) {
+    if (json.kind == Json::Kind::text && json.text == "auto")
+      throw UserError(json.where, "train: 'accumulate': this version does not choose the number of micro-batches",
+                      "write a divisor of train.batch");
     const int64_t parts = evaluate_integer(json, model.let, "train: 'accumulate'");
     const auto batch = train.sizes.find(model.batch_dimension);
     if (parts < 1)
@@ -278,7 +281,7 @@ void read_accumulate(const Fields& fields, const Model& model, Train& train) {
       throw UserError(json.key_where,
                       "train: 'accumulate' stands beside 'phases', each of which goes through the rows of a step anew",
                       "leave \"accumulate\" out, or take a smaller train.batch");
-    train.accumulate = parts;
+    if (parts > 1) train.sizes["train.accumulate"] = parts;
   });
 }
 

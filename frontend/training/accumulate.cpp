@@ -7,7 +7,7 @@
 #include <map>
 
 #include "frontend/instantiate/model_outputs.h"
-#include "frontend/instantiate/take_body.h"
+#include "frontend/instantiate/take_rows.h"
 #include "frontend/keys/fields.h"
 #include "frontend/name_pattern.h"
 #include "frontend/training/parameter_patterns.h"
@@ -138,20 +138,21 @@ class Piecing {
 
   // --- the share of a micro-batch in the step: what counts in it of what counts in all
 
-  ValueId share(ir::Builder& b, const std::string& loss, ValueId count) {
+  Share share(ir::Builder& b, const std::string& loss, ValueId count) {
     piece_.losses.push_back(loss);
     b.prefix = loss + ".share";
     const ir::Node* made_by = g().def(count);
     if (made_by != nullptr && made_by->op->traits.splat) {
       piece_.known[loss] = made_by->op->traits.splat(*made_by) / static_cast<double>(piece_.of.rows);
-      return b.like(static_cast<double>(piece_.of.rows) / static_cast<double>(options_.batch), count);
+      return {b.like(static_cast<double>(piece_.of.rows) / static_cast<double>(options_.batch), count), {}};
     }
     piece_.counted.push_back(loss);
     counts_.push_back(count);
     const ValueId whole = stand_in(whole_count_of(loss), g()[count].type);
     whole_counts_[whole] = whole_count_of(loss);
     const ValueId nothing = b("eq", {whole, b.like(0, whole)}, {}, loss + ".is_nothing");
-    return b("div", {count, b("select", {nothing, b.like(1, whole), whole})}, {}, loss + ".share");
+    const ValueId divisor = b("select", {nothing, b.like(1, whole), whole});
+    return {b("div", {count, divisor}, {}, loss + ".share"), b("div", {count, whole}, {}, loss + ".of_nothing")};
   }
 
   // They are summed up before a gradient is made: what they depend on is the data's.
@@ -248,13 +249,12 @@ class Piecing {
   // --- the bodies
 
   void take_bodies() {
-    turn_.draws_anew = false;
     turn_.index = stand_in(kLoss + ".turn", {ir::DType::i64, {}});
     const auto of_network = static_cast<std::ptrdiff_t>(part_.bodies.size());
     std::move(piece_.e.bodies.begin() + of_network, piece_.e.bodies.end(), std::back_inserter(piece_.measure_bodies));
     piece_.e.bodies.resize(part_.bodies.size());
     if (!counts_.empty()) {
-      Turn counting{.carries = {}, .slices = turn_.slices, .index = turn_.index, .stacked = {}, .draws_anew = false};
+      Turn counting{.carries = {}, .slices = turn_.slices, .index = turn_.index, .stacked = {}};
       ir::Builder b(g());
       for (size_t i = 0; i < counts_.size(); ++i) {
         b.loc = g().def(counts_[i])->loc;
@@ -282,7 +282,7 @@ class Piecing {
     std::map<ValueId, std::string> names;
     for (const ValueId v : graph.inputs) names[v] = whole_counts_.contains(v) ? whole_counts_.at(v) : graph[v].name;
     TakenBody taken =
-        take_body(graph, 0, turn, piece_.of.turns, piece_.e.body_name(fmt::format("{}.{}", what, options_.entry)));
+        take_rows(graph, turn, piece_.of.turns, piece_.e.body_name(fmt::format("{}.{}", what, options_.entry)));
     for (const ValueId v : taken.fixed) loop.operands.push_back(names.at(v));
     loop.body = std::move(taken.body);
     prune(loop);
@@ -565,11 +565,15 @@ std::vector<MicroBatches> micro_batches(int64_t batch, int64_t rows) {
   return list;
 }
 
-bool accumulates(const Model& model) { return model.train.accumulate > 1; }
+static int64_t parts_of(const Model& model) {
+  const auto at = model.train.sizes.find("train.accumulate");
+  return at == model.train.sizes.end() ? 1 : at->second;
+}
+bool accumulates(const Model& model) { return parts_of(model) > 1; }
 
 int64_t rows_of_micro_batch(const Model& model) {
   const auto batch = model.train.sizes.find(model.batch_dimension);
-  return batch == model.train.sizes.end() ? 1 : batch->second / model.train.accumulate;
+  return batch == model.train.sizes.end() ? 1 : batch->second / parts_of(model);
 }
 
 Accumulated accumulate(ModelInstances& instances, const AccumulateOptions& options, SameNetwork& same,

@@ -221,6 +221,17 @@ ValueId weighted(ir::Builder& b, const LossPart& part, ValueId mean, ValueId cou
   return b("select", {nothing, b.like(0, term), term}, {}, part.name + ".term");
 }
 
+// The term of a micro-batch: as much of a mean over it as it is of the step.
+ValueId shared(ir::Builder& b, const LossPart& part, ValueId term, ValueId count, const Share& share, bool plain) {
+  const ir::DType dtype = b.type(term).dtype;
+  b.prefix = part.name + ".constant";
+  const ValueId of_step = b("mul", {term, b.cast(share.part, dtype)}, {}, part.name + ".of_step");
+  if (!share.of_nothing.valid()) return of_step;
+  const ValueId nothing = b("eq", {count, b.like(0, count)}, {}, part.name + ".is_nothing");
+  const ValueId other = plain ? b.cast(share.of_nothing, dtype) : b.like(0, of_step);
+  return b("select", {nothing, other, of_step}, {}, part.name + ".or_nothing");
+}
+
 }  // namespace
 
 std::vector<Metric> plan_losses(const Model& model) {
@@ -239,7 +250,7 @@ std::vector<Metric> plan_metrics(const Model& model) {
   return metrics;
 }
 
-Losses add_losses(Instance& e, const Model& model, Diagnostics& errors, Terms terms, const Share& share) {
+Losses add_losses(Instance& e, const Model& model, Diagnostics& errors, Terms terms, const MakeShare& share) {
   Losses losses;
   const std::vector<LossPart> parts = loss_parts(model);
   ir::Builder b(e.graph);
@@ -263,8 +274,7 @@ Losses add_losses(Instance& e, const Model& model, Diagnostics& errors, Terms te
     const bool shares = share && part.penalty == nullptr;
     const ValueId count = plain && !shares ? ValueId{} : part.count(e, model);
     ValueId term = plain ? mean : weighted(b, part, mean, count);
-    if (shares)
-      term = b("mul", {term, b.cast(share(b, part.name, count), b.type(term).dtype)}, {}, part.name + ".part");
+    if (shares) term = shared(b, part, term, count, share(b, part.name, count), plain);
     grow(losses.total, term);
     if (!losses.phases.empty()) grow(part.penalty == nullptr ? losses.phases[part.phase] : losses.penalties, term);
   }

@@ -30,10 +30,15 @@ struct Losses {
 // Which terms of the loss and which measures of a step are meant: those of its rows, or those of its weights, which are
 // the same for all rows.
 enum class Terms { all, of_rows, of_weights };
-// `share`, where there is one, is how much of a step one of its micro-batches is: a loss counts as `count` there.
-using Share = std::function<ir::ValueId(ir::Builder& b, const std::string& loss, ir::ValueId count)>;
+// How much of a step one of its micro-batches is to a loss that counts `count` there.
+struct Share {
+  ir::ValueId part;  // of all that counts in the step
+  ir::ValueId
+      of_nothing;  // where nothing counts here: 0, or nan where nothing counts in the step; invalid: something does
+};
+using MakeShare = std::function<Share(ir::Builder& b, const std::string& loss, ir::ValueId count)>;
 Losses add_losses(Instance& e, const Model& model, Diagnostics& errors, Terms terms = Terms::all,
-                  const Share& share = {});
+                  const MakeShare& share = {});
 // Whether the learning rate depends on how many steps a training has.
 bool needs_length(const Model& model);
 
