@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "ir/builder.h"
 #include "ir/scan.h"
@@ -33,53 +34,78 @@ class RowDraws {
       if (std::ranges::count(g_[id].operands, seed) == 0) continue;
       if (ir::is_scan(g_[id]))
         scan(id);
-      else if (is_of_rows(id))
-        draw(id);
+      else if (const std::optional<size_t> axis = axis_of_rows(id))
+        draw(id, *axis);
     }
   }
 
  private:
-  // Whether it draws numbers for each row; what the whole batch draws alike is drawn once.
-  bool is_of_rows(NodeId id) const {
+  // The axis of its rows; nothing where the whole batch draws the same numbers.
+  std::optional<size_t> axis_of_rows(NodeId id) const {
     const ir::Node& n = g_[id];
     const ir::Value& drawn = g_[n.results[0]];
     const ValueId known = whole_.find(drawn.name);
     const ir::Dims dims = drawn.type.dims, all = known.valid() ? whole_[known].type.dims : ir::Dims{};
-    if (known.valid() && dims == all) return false;
-    const bool same_rest =
-        all.size() == dims.size() && !dims.empty() && std::equal(dims.begin() + 1, dims.end(), all.begin() + 1);
-    if (same_rest && dims[0] * batch_.whole.batch == all[0] * batch_.part.batch) return true;
+    if (known.valid() && dims == all) return std::nullopt;
+    std::vector<size_t> others;
+    for (size_t d = 0; d < dims.size() && all.size() == dims.size(); ++d)
+      if (dims[d] != all[d]) others.push_back(d);
+    if (others.size() == 1 && dims[others[0]] * batch_.whole.batch == all[others[0]] * batch_.part.batch)
+      return others[0];
     throw UserError(
         n.loc,
-        fmt::format("train: 'accumulate': random numbers are drawn by rows, and the first axis of {} is not "
-                    "that of the rows of a batch",
+        fmt::format("train: 'accumulate': random numbers are drawn for each row of a batch, and {} is not as "
+                    "many for each",
                     to_string(drawn.type)),
-        "draw them with the batch in front, and transpose them; or leave \"accumulate\" out");
+        "let one axis be that of the rows, or leave \"accumulate\" out");
   }
 
-  void draw(NodeId id) {
+  void draw(NodeId id, size_t axis) {
     const ir::Node n = g_[id];  // a copy: building moves the array
-    const auto* how = std::get_if<ir::Composite>(&n.op->kind);
     b_.loc = n.loc;
     b_.insert_at = place(id);
     ir::Values results;
-    if (how == nullptr) {
-      const int64_t of_row = g_[n.results[0]].type.elements() / batch_.part.batch;
-      b_.prefix = g_[n.results[0]].name + ".of_row";
-      const ValueId first = b_("mul", {rows_before_, b_.like(static_cast<double>(of_row), rows_before_)}, {},
-                               g_[n.results[0]].name + ".first");
-      results = {b_(n.op->name + "_from", {n.operands[0], n.operands[1], first}, n.attrs)};
+    if (!std::holds_alternative<ir::Composite>(n.op->kind)) {
+      results = {axis == 0 ? drawn_from(n) : drawn_along(n, axis)};
     } else {
       b_.prefix = g_[n.results[0]].name + ".drawn";
       const size_t before = g_.node_count();
       results = n.op->decomposition(b_, n);
       const size_t after = g_.node_count();
-      b_.insert_at = ir::Builder::kEnd;
       for (size_t i = before; i < after; ++i)
-        if (const NodeId made{static_cast<int32_t>(i)}; !g_[made].erased && draws_itself(made)) draw(made);
+        if (const NodeId made{static_cast<int32_t>(i)}; !g_[made].erased && draws_itself(made)) draw(made, axis);
     }
     b_.insert_at = ir::Builder::kEnd;
     replace(id, results);
+  }
+
+  // rows_before times so many.
+  ValueId times(int64_t of_row, const std::string& name) {
+    b_.prefix = name + ".of_row";
+    return b_("mul", {rows_before_, b_.like(static_cast<double>(of_row), rows_before_)}, {}, name + ".first");
+  }
+
+  // Its rows lie one after the other.
+  ValueId drawn_from(const ir::Node& n) {
+    const ir::Value& y = g_[n.results[0]];
+    const ValueId first = times(y.type.elements() / batch_.part.batch, std::string(y.name));
+    return b_(n.op->name + "_from", {n.operands[0], n.operands[1], first}, n.attrs);
+  }
+
+  // Its rows lie along another axis: they are looked up in what the whole batch draws, of which no more is computed.
+  ValueId drawn_along(const ir::Node& n, size_t axis) {
+    const std::string name = g_[n.results[0]].name;
+    const ir::Dims dims = g_[n.results[0]].type.dims;
+    ir::Dims all = dims;
+    all[axis] = dims[axis] / batch_.part.batch * batch_.whole.batch;
+    ir::Attrs attrs = n.attrs;
+    attrs["shape"] = all;
+    const ValueId whole = b_(n.op->name, n.operands, attrs, name + ".of_all");
+    const ValueId first =
+        b_("broadcast", {times(dims[axis] / batch_.part.batch, name)}, {{"shape", ir::Dims{dims[axis]}}});
+    const ValueId number = b_("iota", {}, {{"shape", ir::Dims{dims[axis]}}, {"dtype", std::string("i64")}});
+    const ValueId rows = b_("add", {first, number}, {}, name + ".rows");
+    return b_("gather", {whole, rows}, {{"axis", static_cast<int64_t>(axis)}});
   }
 
   bool draws_itself(NodeId id) const { return std::ranges::count(g_[id].operands, seed_of(g_)) != 0; }

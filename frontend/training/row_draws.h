@@ -20,8 +20,8 @@ struct WholeBatch {
 bool draws(const ir::Graph& body);
 
 // Draws by the place of rows: `rows_before`, i64[], of the body is how many rows of the batch stand before its own. Bodies that
-// it scans become others, which are added to `bodies`. Throws UserError where the first axis of what is drawn is
-// not that of the rows.
+// it scans become others, which are added to `bodies`. Throws UserError where what is
+// drawn is not as many for each row.
 void draw_by_row(ir::Graph& body, ir::ValueId rows_before, const WholeBatch& batch, std::vector<ir::Graph>& bodies);
 
 }  // namespace heddle::frontend
