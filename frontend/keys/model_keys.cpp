@@ -252,7 +252,7 @@ Keys train_keys() {
       {.name = "accumulate",
        .doc = "in how many micro-batches, one after the other, a step runs through its rows; it divides the batch; see "
               "below",
-       .fallback = int64_t{1},
+       .fallback = Train().accumulate,
        .range = kCount,
        .hint = "write the number of micro-batches, a divisor of train.batch"},
       {.name = "loss",

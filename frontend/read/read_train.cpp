@@ -281,7 +281,7 @@ void read_accumulate(const Fields& fields, const Model& model, Train& train) {
       throw UserError(json.key_where,
                       "train: 'accumulate' stands beside 'phases', each of which goes through the rows of a step anew",
                       "leave \"accumulate\" out, or take a smaller train.batch");
-    if (parts > 1) train.sizes["train.accumulate"] = parts;
+    train.accumulate = parts;
   });
 }
 

@@ -565,15 +565,11 @@ std::vector<MicroBatches> micro_batches(int64_t batch, int64_t rows) {
   return list;
 }
 
-static int64_t parts_of(const Model& model) {
-  const auto at = model.train.sizes.find("train.accumulate");
-  return at == model.train.sizes.end() ? 1 : at->second;
-}
-bool accumulates(const Model& model) { return parts_of(model) > 1; }
+bool accumulates(const Model& model) { return model.train.accumulate > 1; }
 
 int64_t rows_of_micro_batch(const Model& model) {
   const auto batch = model.train.sizes.find(model.batch_dimension);
-  return batch == model.train.sizes.end() ? 1 : batch->second / parts_of(model);
+  return batch == model.train.sizes.end() ? 1 : batch->second / model.train.accumulate;
 }
 
 Accumulated accumulate(ModelInstances& instances, const AccumulateOptions& options, SameNetwork& same,

@@ -178,6 +178,24 @@ TEST(Accumulate, CutsWhatIsLeftOver) {
     }
 }
 
+// Up to 16 gradients are added in f32, more in f64.
+TEST(Accumulate, SumsOfManyAreWide) {
+  const auto type_of_sum = [](int rows) {
+    const std::string text = model(
+        R"("x": {"shape": ["N", 3]}, "t": {"shape": ["N", 2]})",
+        R"({"name": "y", "op": "dense", "in": "x", "units": 2})",
+        fmt::format(R"(, "train": {{"batch": {{"N": {0}}}, "accumulate": {0}, "loss": {{"op": "mse", "in": ["y", "t"]}},
+                          "optimizer": "sgd"}})",
+                    rows));
+    const auto built = build(text);
+    for (const ir::Graph& body : built->module.bodies)
+      if (const ir::ValueId sum = body.find("y.weight.grad.so_far"); sum.valid()) return body[sum].type.dtype;
+    return ir::DType::boolean;
+  };
+  EXPECT_EQ(type_of_sum(16), ir::DType::f32);
+  EXPECT_EQ(type_of_sum(17), ir::DType::f64);
+}
+
 TEST(Accumulate, MicroBatchesDifferByOneRow) {
   for (int64_t batch = 1; batch < 40; ++batch)
     for (int64_t rows = 1; rows < 12; ++rows) {
