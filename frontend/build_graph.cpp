@@ -13,6 +13,7 @@
 #include "frontend/keys/fields.h"
 #include "frontend/layer_context.h"
 #include "frontend/read/read_parts.h"
+#include "frontend/training/accumulate.h"
 #include "frontend/training/average.h"
 #include "frontend/training/copies.h"
 #include "frontend/training/index_checks.h"
@@ -90,6 +91,7 @@ struct TrainGraph {
 struct Measured {
   int64_t most_logit_bytes = kMostLogitBytes;
   std::vector<ir::Graph> bodies;  // of their loops
+  std::vector<ir::Graph> steps;   // of loops over micro-batches, which run others
 };
 
 // Bodies of the loops that measures have, which stand behind those of the instance that `e` is a copy of.
@@ -98,9 +100,42 @@ void take_bodies(Instance& e, size_t of_network, std::vector<ir::Graph>& bodies)
   std::move(first, e.bodies.end(), std::back_inserter(bodies));
 }
 
+// Those that are new: two entries may have micro-batches of one size.
+void take_new(std::vector<ir::Graph>& bodies, std::vector<ir::Graph> more) {
+  for (ir::Graph& body : more)
+    if (std::ranges::count(bodies, body.name, &ir::Graph::name) == 0) bodies.push_back(std::move(body));
+}
+
+// What a step makes of its losses, gradients and states.
+TrainGraph finished(Instance& e, const Model& model, const std::vector<IndexCheck>& indices,
+                    std::vector<MeasureStates> measures, std::vector<Parameter> averages, const std::string& name) {
+  for (const ir::Update& u : e.updates) e.graph.updates.push_back(u);
+  renew_copies(e);
+  skip_overflows(e, model);
+  e.graph.name = name;
+  return {std::move(e.graph),    indices,          std::move(e.parameters), std::move(averages), std::move(measures),
+          std::move(e.refusals), std::move(e.kept)};
+}
+
+TrainGraph accumulated_graph(ModelInstances& instances, ir::BatchKind kind, int64_t batch, std::optional<int64_t> steps,
+                             Diagnostics& errors, SameNetwork& same, Measured& measured) {
+  const Model& model = instances.model();
+  const std::string name = ir::entry_name({ir::Phase::train, kind, model.length});
+  Accumulated made = accumulate(instances, {name, batch, measured.most_logit_bytes}, same, errors);
+  Instance& e = made.instance;
+  if (!made.losses.total.valid()) return {};
+  e.graph.outputs.push_back(made.losses.total);
+  if (made.counted.valid()) e.graph.outputs.push_back(made.counted);
+  if (model.train.optimizer) add_updates(e, model, made.losses.total, steps, errors, &made.gradients);
+  take_new(measured.bodies, std::move(made.measure_bodies));
+  take_new(measured.steps, std::move(made.bodies));
+  return finished(e, model, made.indices, std::move(made.measures), averaged(e), name);
+}
+
 TrainGraph train_graph(ModelInstances& instances, ir::BatchKind kind, int64_t batch, std::optional<int64_t> steps,
                        Diagnostics& errors, SameNetwork& same, Measured& measured) {
   const Model& model = instances.model();
+  if (accumulates(model)) return accumulated_graph(instances, kind, batch, steps, errors, same, measured);
   Instance e = instances.at({.batch = batch, .training = true}, errors);
   const size_t of_network = e.bodies.size();
   e.most_logit_bytes = measured.most_logit_bytes;
@@ -117,13 +152,9 @@ TrainGraph train_graph(ModelInstances& instances, ir::BatchKind kind, int64_t ba
     if (model.train.optimizer) add_updates(e, model, loss.total, steps, errors);
     averages = averaged(e);
   }
-  for (const ir::Update& u : e.updates) e.graph.updates.push_back(u);
-  renew_copies(e);
-  skip_overflows(e, model);
-  e.graph.name = ir::entry_name({ir::Phase::train, kind, model.length});
   take_bodies(e, of_network, measured.bodies);
-  return {std::move(e.graph),    indices,          std::move(e.parameters), std::move(averages), std::move(measures),
-          std::move(e.refusals), std::move(e.kept)};
+  return finished(e, model, indices, std::move(measures), std::move(averages),
+                  ir::entry_name({ir::Phase::train, kind, model.length}));
 }
 
 // Reads the averages of `averaged` in the place of these parameters.
@@ -383,7 +414,7 @@ ir::Module build_module(ModelInstances& instances, const BuildOptions& options) 
   if (options.train > 0 || options.train_last > 0) require_training(model);
   const int64_t batch = options.train > 0 ? options.train : any_batch(options);
   SameNetwork same;
-  Measured measured{options.most_logit_bytes, {}};
+  Measured measured{options.most_logit_bytes, {}, {}};
   TrainGraph train = train_graph(instances, ir::BatchKind::whole, batch, steps, errors, same, measured);
   if (options.train > 0) require_runnable(train, errors);
   errors.throw_if_any();
@@ -418,6 +449,7 @@ ir::Module build_module(ModelInstances& instances, const BuildOptions& options) 
   if (!model.train.losses.empty() && options.train + options.train_last + options.eval + options.eval_last > 0)
     add_measure_graphs(m, model, train.measures, train.kept, options.train > 0);
   std::ranges::move(instances.bodies(), std::back_inserter(measured.bodies));
+  std::ranges::move(measured.steps, std::back_inserter(measured.bodies));
   m.bodies = scanned(std::move(measured.bodies), m.graphs);
   allow_precision(m, model.train.precision);
   return m;

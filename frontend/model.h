@@ -159,6 +159,7 @@ struct Train {
   std::optional<int64_t> epochs, steps;  // where both are given, whichever ends first
   int64_t seed = 0;
   bool drop_last = false;
+  int64_t accumulate = 1;    // micro-batches of a step, which divide the batch
   std::vector<Part> losses;  // what is trained is their weighted sum
   std::vector<Part> metrics;
   std::optional<Optimizer> optimizer;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "ir/copy_node.h"
+#include "ir/cursor.h"
 #include "ir/op_def.h"
 #include "passes/outline.h"
 
@@ -32,7 +33,7 @@ std::vector<char> ancestors(const Graph& g, const Values& of) {
 }
 
 // The backward sweep and the optimizer: what the next parameters are made of, and the loss is not. The norm of the
-// gradients tells of the sweep.
+// gradients and the loss scale tell of the sweep.
 std::vector<char> backward_nodes(const Graph& g) {
   Values next;
   for (const Update& u : g.updates)
@@ -40,7 +41,7 @@ std::vector<char> backward_nodes(const Graph& g) {
   std::vector<char> backward = ancestors(g, next);
   Values told;
   for (const ValueId v : g.outputs)
-    if (output_role(g[v].name) != OutputRole::norm) told.push_back(v);
+    if (output_role(g[v].name) != OutputRole::norm && g[v].name != kToldScale) told.push_back(v);
   const std::vector<char> forward = ancestors(g, told);
   for (size_t i = 0; i < backward.size(); ++i) backward[i] = backward[i] && !forward[i];
   return backward;

@@ -39,6 +39,10 @@ HD_DEVICE i64 group_of(const Element& e) { return e.base >> 2; }
 HD_DEVICE int lane_in_group(i64 i) { return (int)(i & 3); }
 HD_DEVICE int lane_in_group(const Element& e) { return e.lane; }
 
+// Element i of those from `first` on.
+HD_DEVICE i64 behind(i64 first, i64 i) { return first + i; }
+HD_DEVICE i64 behind(i64 first, const Element& e) { return first + e.base + e.lane; }
+
 template <class T, class I>
 HD_DEVICE T random_uniform(i64 seed, i64 step, i64 stream, I i) {
   return unit<T>(word(philox(seed, step, stream, group_of(i)), lane_in_group(i)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "frontend/instantiate/take_rows.h"
 #include "ir/builder.h"
 #include "ir/copy_node.h"
 
@@ -14,7 +15,10 @@ namespace {
 
 class Taking {
  public:
-  Taking(Graph& g, const Turn& turn, int64_t count) : g_(g), turn_(turn), count_(count) { taken_.body.body = true; }
+  Taking(Graph& g, const Turn& turn, int64_t count, bool draws_anew)
+      : g_(g), turn_(turn), count_(count), draws_anew_(draws_anew) {
+    taken_.body.body = true;
+  }
 
   TakenBody run(size_t first, const std::string& name) {
     Graph& body = taken_.body;
@@ -43,7 +47,7 @@ class Taking {
     if (const auto known = inner_.find(v); known != inner_.end()) return known->second;
     const ValueId outer = input(v, Role::fixed);
     taken_.fixed.push_back(v);
-    if (g_[v].role != Role::state || g_[v].name != "step") return outer;
+    if (!draws_anew_ || g_[v].role != Role::state || g_[v].name != "step") return outer;
     // The number of the turn among those of all steps, so that each draws its own numbers.
     const Type type = g_[v].type;
     if (!index_.valid()) index_ = taken_.body.add_input("turn", {DType::i64, {}}, Role::index);
@@ -63,6 +67,7 @@ class Taking {
   Graph& g_;
   const Turn& turn_;
   int64_t count_;
+  bool draws_anew_;
   TakenBody taken_;
   std::map<ValueId, ValueId> inner_;
   ValueId index_;  // of the body
@@ -71,7 +76,11 @@ class Taking {
 }  // namespace
 
 TakenBody take_body(Graph& g, size_t first, const Turn& turn, int64_t count, const std::string& name) {
-  return Taking(g, turn, count).run(first, name);
+  return Taking(g, turn, count, true).run(first, name);
+}
+
+TakenBody take_rows(Graph& g, const Turn& turn, int64_t count, const std::string& name) {
+  return Taking(g, turn, count, false).run(0, name);
 }
 
 }  // namespace heddle::frontend

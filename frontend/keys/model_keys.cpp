@@ -297,7 +297,12 @@ Keys train_keys() {
        .type = KeyType::flag,
        .doc = "leave out the rows that do not fill a batch; else they are a smaller batch of their own",
        .fallback = Train().drop_last},
-      {.name = "accumulate", .type = KeyType::planned, .fallback = int64_t{1}},
+      {.name = "accumulate",
+       .doc = "in how many micro-batches, one after the other, a step runs through its rows; it divides the batch; see "
+              "below",
+       .fallback = Train().accumulate,
+       .range = kCount,
+       .hint = "write the number of micro-batches, a divisor of train.batch"},
       {.name = "loss",
        .type = KeyType::part,
        .count = Count::several,

@@ -11,7 +11,6 @@ const std::vector<Planned>& planned() {
        "nms",
        "let the model put out boxes and scores, and drop those that overlap in the program that reads them",
        {"nonmaximumsuppression", "nonmaxsuppression", "batchednms", "softnms"}},
-      {PlannedKind::key, "accumulate", "a larger train.batch has the same gradient"},
       {PlannedKind::key, "params", "parameters are f32; \"compute\" says to what operands of products may be rounded"},
       {PlannedKind::key, "parallel", "leave it out: one device trains"}};
   return all;

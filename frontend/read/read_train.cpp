@@ -252,6 +252,44 @@ void read_batch(const Json& json, const Model& model, Train& train, Diagnostics&
                  fmt::format("write \"batch\": {{\"{}\": 32}}", model.batch_dimension));
 }
 
+// Of the divisors of a number those next to another one: "2, 4 and 8".
+std::string divisors_near(int64_t batch, int64_t near) {
+  std::vector<int64_t> all;
+  for (int64_t i = 1; i <= batch / i; ++i)
+    if (batch % i == 0) all.push_back(i), all.push_back(batch / i);
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  const auto above = std::ranges::upper_bound(all, near);
+  const auto first = above - std::min<std::ptrdiff_t>(3, above - all.begin());
+  const auto end = above + std::min<std::ptrdiff_t>(2, all.end() - above);
+  return fmt::format("{}", fmt::join(first, end, ", "));
+}
+
+// Micro-batches of a step have as many rows each.
+void read_accumulate(const Fields& fields, const Model& model, Train& train) {
+  fields.read("accumulate", [&](const Json& json) {
+    if (json.kind == Json::Kind::text && json.text == "auto")
+      throw UserError(json.where, "train: 'accumulate': this version does not choose the number of micro-batches",
+                      "write a divisor of train.batch");
+    const int64_t parts = evaluate_integer(json, model.let, "train: 'accumulate'");
+    const auto batch = train.sizes.find(model.batch_dimension);
+    if (parts < 1)
+      throw UserError(json.where, fmt::format("train: 'accumulate' must be at least 1, is {}", parts),
+                      "1 runs through all rows of a step at once");
+    if (batch == train.sizes.end()) return;  // which has been told
+    if (batch->second % parts != 0)
+      throw UserError(
+          json.where,
+          fmt::format("train: 'accumulate' is {}, which does not divide the batch of {} rows", parts, batch->second),
+          fmt::format("of the divisors are near: {}", divisors_near(batch->second, parts)));
+    if (parts > 1 && fields.find("phases") != nullptr)
+      throw UserError(json.key_where,
+                      "train: 'accumulate' stands beside 'phases', each of which goes through the rows of a step anew",
+                      "leave \"accumulate\" out, or take a smaller train.batch");
+    train.accumulate = parts;
+  });
+}
+
 TrainPhase read_phase(const Json& json, const Model& model, Train& train, Diagnostics& errors) {
   TrainPhase phase;
   phase.where = json.where;
@@ -328,6 +366,7 @@ Train read_train(const Json& json, const Model& model, Diagnostics& errors) {
   fields.read("steps", train.steps);
   fields.read("seed", train.seed);
   fields.read("drop_last", train.drop_last);
+  read_accumulate(fields, model, train);
   fields.read("loss", [&](const Json& loss) { read_losses(loss, model, train, errors); });
   fields.read("metrics", [&](const Json& metrics) {
     for (const Json& item : metrics.items) guarded(errors, [&] { train.metrics.push_back(read_metric(item)); });
@@ -355,6 +394,11 @@ Train read_train(const Json& json, const Model& model, Diagnostics& errors) {
     train.constrain = read_rules(rules, model, "constraint", constraint_names(), find_constraint, errors);
   });
   fields.object("precision", [&](const Fields& precision) { read_precision(precision, model.let, train, errors); });
+  if (train.accumulate > 1 && train.loss_scale)
+    errors.error(train.loss_scale->where,
+                 "train: gradients of micro-batches are not scaled: 'accumulate' and a loss "
+                 "scale exclude each other",
+                 R"(write "mixed": "bf16", which needs no scale)");
   fields.object("memory", [&](const Fields& memory) { train.memory = read_memory(memory); });
   fields.object("early_stop", [&](const Fields& stop) { train.early_stop = read_early_stop(stop); });
   fields.object("checkpoint", [&](const Fields& rule) { train.checkpoint = read_checkpoint_rule(rule); });

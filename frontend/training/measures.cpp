@@ -140,6 +140,10 @@ struct LossPart {
   double weight = 1;
   size_t phase = 0;  // of a loss, where the training has phases
 
+  bool is_among(Terms terms) const {
+    return terms == Terms::all || (terms == Terms::of_weights) == (penalty != nullptr);
+  }
+
   ValueId mean(Instance& e, const Model& model, Diagnostics& errors) const {
     return penalty == nullptr ? measured(e, model, def->mean) : add_penalty(e, model, *penalty, name, errors);
   }
@@ -217,6 +221,17 @@ ValueId weighted(ir::Builder& b, const LossPart& part, ValueId mean, ValueId cou
   return b("select", {nothing, b.like(0, term), term}, {}, part.name + ".term");
 }
 
+// The term of a micro-batch: as much of a mean over it as it is of the step.
+ValueId shared(ir::Builder& b, const LossPart& part, ValueId term, ValueId count, const Share& share, bool plain) {
+  const ir::DType dtype = b.type(term).dtype;
+  b.prefix = part.name + ".constant";
+  const ValueId of_step = b("mul", {term, b.cast(share.part, dtype)}, {}, part.name + ".of_step");
+  if (!share.of_nothing.valid()) return of_step;
+  const ValueId nothing = b("eq", {count, b.like(0, count)}, {}, part.name + ".is_nothing");
+  const ValueId other = plain ? b.cast(share.of_nothing, dtype) : b.like(0, of_step);
+  return b("select", {nothing, other, of_step}, {}, part.name + ".or_nothing");
+}
+
 }  // namespace
 
 std::vector<Metric> plan_losses(const Model& model) {
@@ -235,7 +250,7 @@ std::vector<Metric> plan_metrics(const Model& model) {
   return metrics;
 }
 
-Losses add_losses(Instance& e, const Model& model, Diagnostics& errors) {
+Losses add_losses(Instance& e, const Model& model, Diagnostics& errors, Terms terms, const MakeShare& share) {
   Losses losses;
   const std::vector<LossPart> parts = loss_parts(model);
   ir::Builder b(e.graph);
@@ -246,12 +261,20 @@ Losses add_losses(Instance& e, const Model& model, Diagnostics& errors) {
   };
   for (const LossPart& part : parts) {
     ValueId mean;
+    if (!part.is_among(terms)) {
+      losses.means.emplace_back();
+      continue;
+    }
     guarded(errors, [&] { mean = named(e, part.mean(e, model, errors), part.name); });
     losses.means.push_back(mean);
     complete &= mean.valid();
     if (!complete) continue;
     const bool plain = !is_sum(parts) || part.penalty != nullptr;
-    const ValueId term = plain ? mean : weighted(b, part, mean, part.count(e, model));
+    b.loc = part.part.op_where;
+    const bool shares = share && part.penalty == nullptr;
+    const ValueId count = plain && !shares ? ValueId{} : part.count(e, model);
+    ValueId term = plain ? mean : weighted(b, part, mean, count);
+    if (shares) term = shared(b, part, term, count, share(b, part.name, count), plain);
     grow(losses.total, term);
     if (!losses.phases.empty()) grow(part.penalty == nullptr ? losses.phases[part.phase] : losses.penalties, term);
   }
@@ -285,19 +308,20 @@ MeasureStates add_metric(Instance& e, const Model& model, const Part& part, cons
 
 }  // namespace
 
-Totals add_totals(Instance& e, const Model& model, const Losses& losses, Diagnostics& errors) {
+Totals add_totals(Instance& e, const Model& model, const Losses& losses, Diagnostics& errors, Terms terms) {
   Totals totals;
   const std::vector<LossPart> parts = loss_parts(model);
   ir::Builder b(e.graph);
   for (size_t i = 0; i < parts.size(); ++i) {
     const LossPart& part = parts[i];
+    if (!part.is_among(terms)) continue;
     const ValueId counted = named(e, part.count(e, model), part.name + ".count");
     totals.measures.push_back(add_loss_totals(e, part, losses.means[i], counted));
     if (part.penalty != nullptr) continue;
     totals.counted = i == 0 ? counted : b("add", {totals.counted, counted}, {}, "loss.count_so_far");
   }
   if (parts.size() > 1) named(e, totals.counted, std::string(ir::output_name(ir::OutputRole::count)));
-  const std::vector<Metric> plan = plan_metrics(model);
+  const std::vector<Metric> plan = terms == Terms::of_weights ? std::vector<Metric>{} : plan_metrics(model);
   for (size_t i = 0; i < plan.size(); ++i) {
     guarded(errors, [&] { totals.measures.push_back(add_metric(e, model, model.train.metrics[i], plan[i].name)); });
   }

@@ -73,7 +73,7 @@ std::vector<Parameter> trainable(const Instance& e, const Model& model, ValueId 
   Diagnostics ignored;
   Model free = model;
   free.train.freeze.clear();
-  if (!trainable(e, free, loss, ignored).empty())
+  if (!model.train.freeze.empty() && !trainable(e, free, loss, ignored).empty())
     throw UserError(model.train.freeze.front().where,
                     "there is nothing to train: 'freeze' holds every parameter that the loss depends on",
                     "leave one out of \"freeze\"");
@@ -123,7 +123,10 @@ class Updates {
   ir::Values add() {
     const bool alone = player_.prefix.empty();
     ir::Values gradients;
-    for (const Parameter& p : player_.parameters) gradients.push_back(gradient(p, player_.loss));
+    if (player_.gradients.empty())
+      for (const Parameter& p : player_.parameters) gradients.push_back(gradient(p, player_.loss));
+    else
+      gradients = player_.gradients;
     if (player_.unscale) player_.unscale(gradients);
     ir::Values whole = gradients;
     if (player_.clip_norm || (alone && model_.train.gradient_norm)) {
@@ -271,15 +274,22 @@ void count_step(Instance& e, const Location& where) {
   e.graph.updates.push_back({step, b("add", {step, b.like(1, step)}, {}, "step.next")});
 }
 
-void add_updates(Instance& e, const Model& model, ValueId loss, std::optional<int64_t> total_steps,
-                 Diagnostics& errors) {
+void add_updates(Instance& e, const Model& model, ValueId loss, std::optional<int64_t> total_steps, Diagnostics& errors,
+                 const Gradients* made) {
   guarded(errors, [&] {
-    const std::vector<Parameter> parameters = trainable(e, model, loss, errors);
+    std::vector<Parameter> parameters = trainable(e, model, loss, errors);
+    if (made != nullptr) parameters = made->parameters;
     if (parameters.empty()) refuse_nothing(e, model, loss);
     check_groups(e, *model.train.optimizer, errors);
     for (const WeightRule& rule : model.train.constrain) check_patterns(rule.match, e, "matches no parameter", errors);
     const Optimizer& optimizer = *model.train.optimizer;
-    Player player{optimizer, model.train.clip_norm, "", parameters, loss, total_steps};
+    Player player{.optimizer = optimizer,
+                  .clip_norm = model.train.clip_norm,
+                  .prefix = "",
+                  .parameters = parameters,
+                  .loss = loss,
+                  .total_steps = total_steps,
+                  .gradients = made != nullptr ? made->values : ir::Values{}};
     std::optional<LossScaling> scaling;
     if (model.train.loss_scale) {
       scaling.emplace(e, *model.train.loss_scale);

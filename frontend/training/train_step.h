@@ -27,7 +27,18 @@ struct Losses {
   ir::ValueId penalties = {};  // their sum beside phases; invalid where there are none
   ir::ValueId norm = {};       // of the gradients of all phases; invalid where nobody asks
 };
-Losses add_losses(Instance& e, const Model& model, Diagnostics& errors);
+// Which terms of the loss and which measures of a step are meant: those of its rows, or those of its weights, which are
+// the same for all rows.
+enum class Terms { all, of_rows, of_weights };
+// How much of a step one of its micro-batches is to a loss that counts `count` there.
+struct Share {
+  ir::ValueId part;  // of all that counts in the step
+  ir::ValueId
+      of_nothing;  // where nothing counts here: 0, or nan where nothing counts in the step; invalid: something does
+};
+using MakeShare = std::function<Share(ir::Builder& b, const std::string& loss, ir::ValueId count)>;
+Losses add_losses(Instance& e, const Model& model, Diagnostics& errors, Terms terms = Terms::all,
+                  const MakeShare& share = {});
 // Whether the learning rate depends on how many steps a training has.
 bool needs_length(const Model& model);
 
@@ -42,14 +53,19 @@ struct Totals {
   std::vector<MeasureStates> measures;  // the losses, and each metric without a fault
 };
 // Adds what this batch counts of the losses and of each metric to its states.
-Totals add_totals(Instance& e, const Model& model, const Losses& losses, Diagnostics& errors);
+Totals add_totals(Instance& e, const Model& model, const Losses& losses, Diagnostics& errors, Terms terms = Terms::all);
 // @reset, which sets the states to 0, and @metrics, which returns the loss and each metric: f64 of
 // any shape. `measures` are those of a model without faults.
 ir::Graph reset_graph(const std::vector<MeasureStates>& measures);
 ir::Graph metrics_graph(const Model& model, const std::vector<MeasureStates>& measures);
-// Gradients and updates of what the loss depends on, and of `step`.
+// Parameters whose gradients are there already, as those of a loop.
+struct Gradients {
+  std::vector<Parameter> parameters;
+  ir::Values values;  // of each
+};
+// Gradients and updates of what the loss depends on, or of what `made` says, and of `step`.
 void add_updates(Instance& e, const Model& model, ir::ValueId loss, std::optional<int64_t> total_steps,
-                 Diagnostics& errors);
+                 Diagnostics& errors, const Gradients* made = nullptr);
 
 // Parameters that one optimizer renews against the gradients of one loss.
 struct Player {
@@ -61,6 +77,7 @@ struct Player {
   std::optional<int64_t> total_steps;
   ir::ValueId step = {};                          // steps that it has finished, i64[]; invalid: the state
   ir::ValueId runs = {};                          // bool[]: whether it renews anything in this step; invalid: it does
+  ir::Values gradients = {};                      // of `parameters`, where they are there already
   std::function<void(ir::Values&)> unscale = {};  // of gradients, where the loss is scaled
 };
 // Returns the gradients, before they are clipped; those of a training without phases make its norm a result.

@@ -5,6 +5,9 @@
 //   key     = fold(seed), fold(stream)
 //   counter = element / 4 (two words), step (two words)
 //   word    = output[element % 4]
+//
+// random_uniform_from, random_normal_from: the same of the elements from `first` on. So what is made of some rows of a
+// batch draws what the whole batch would.
 #include <fmt/format.h>
 
 #include <array>
@@ -48,12 +51,15 @@ double normal(const Words& words, size_t lane) {
 Eval eval_with(double (*number)(const Words&, size_t)) {
   return [number](const Signature& s, std::span<const Tensor* const> operands) {
     const int64_t seed = operands[0]->integer[0], step = operands[1]->integer[0];
+    const int64_t first = operands.size() > 2 ? operands[2]->integer[0] : 0;
     Tensor y(s.results[0]);
     Words words{};
     for (int64_t i = 0; i < y.elements(); ++i) {
-      if (i % 4 == 0)
-        words = philox({low(i / 4), high(i / 4), low(step), high(step)}, fold(seed), fold(s.integer("stream")));
-      y.real[static_cast<size_t>(i)] = number(words, static_cast<size_t>(i % 4));
+      const int64_t element = first + i;
+      if (i == 0 || element % 4 == 0)
+        words =
+            philox({low(element / 4), high(element / 4), low(step), high(step)}, fold(seed), fold(s.integer("stream")));
+      y.real[static_cast<size_t>(i)] = number(words, static_cast<size_t>(element % 4));
     }
     return std::vector<Tensor>{std::move(y)};
   };
@@ -62,6 +68,7 @@ Eval eval_with(double (*number)(const Words&, size_t)) {
 std::vector<Type> infer(const Signature& s) {
   const Type scalar{DType::i64, {}};
   if (s.operands[0] != scalar || s.operands[1] != scalar) throw InferError("seed and step must be i64[]");
+  if (s.operands.size() > 2 && s.operands[2] != scalar) throw InferError("first must be i64[]");
   const DType dtype = checked_dtype(s.text("dtype"));
   if (dtype != DType::f32 && dtype != DType::f64)
     throw InferError(fmt::format("expected dtype f32 or f64, got {}: cast the result", to_string(dtype)));
@@ -73,6 +80,12 @@ Sample sample(const Dims& shape, int64_t stream, const std::string& dtype) {
           .attrs = {{"shape", shape}, {"stream", stream}, {"dtype", dtype}},
           .below = 1000,
           .dtypes = {DType::i64, DType::i64}};
+}
+
+// What the operator for a part has beside the one for all.
+std::vector<Sample> from(std::vector<Sample> samples) {
+  for (Sample& s : samples) s.shapes.push_back({}), s.dtypes.push_back(DType::i64);
+  return samples;
 }
 
 OpDef op(const std::string& name, const std::string& doc, double (*number)(const Words&, size_t), double flops) {
@@ -99,13 +112,24 @@ OpDef op(const std::string& name, const std::string& doc, double (*number)(const
                       sample({3, 1, 5}, int64_t{1} << 40, "f64"), sample({257}, 12345, "f32")}};
 }
 
-const RegisterOp random_uniform(op("random_uniform", "uniform in [0, 1): 24 high bits of a word times 2^-24", uniform,
-                                   12));
-const RegisterOp random_normal(op("random_normal",
-                                  "normal with mean 0 and variance 1 by Box and Muller's transform: words 0 and 1 make "
-                                  "elements 0 and 1 of four, words 2 and 3 the others; sqrt(-2 log(u + 2^-24)) times "
-                                  "cos(2 pi v) and sin(2 pi v)",
-                                  normal, 30));
+OpDef op_from(OpDef all) {
+  all.kind = Source{"hd::" + all.name + "<T>(seed, step, stream, hd::behind(first, i))"};
+  all.doc =
+      all.name + " of the elements from `first` on, not negative: what a part of an array draws as the whole would";
+  all.name += "_from";
+  all.operands.emplace_back("first");
+  all.samples = from(std::move(all.samples));
+  return all;
+}
+
+const OpDef uniform_op(op("random_uniform", "uniform in [0, 1): 24 high bits of a word times 2^-24", uniform, 12));
+const OpDef normal_op(op("random_normal",
+                         "normal with mean 0 and variance 1 by Box and Muller's transform: words 0 and 1 make "
+                         "elements 0 and 1 of four, words 2 and 3 the others; sqrt(-2 log(u + 2^-24)) times "
+                         "cos(2 pi v) and sin(2 pi v)",
+                         normal, 30));
+const RegisterOp random_uniform(uniform_op), random_uniform_from(op_from(uniform_op));
+const RegisterOp random_normal(normal_op), random_normal_from(op_from(normal_op));
 
 }  // namespace
 }  // namespace heddle::ir

@@ -224,6 +224,16 @@ class BodyHoist {
   std::vector<ValueId> rows_;  // of the body: the slices that stand for products before the scan
 };
 
+// What all turns need at once is what accumulation saves.
+bool stays_apart(const Module& m, const Graph& body) {
+  const auto apart = [&](const Graph& g, NodeId n) {
+    return is_scan(g[n]) && g[n].callee == body.name && signature(g, g[n]).flag("apart");
+  };
+  return std::ranges::any_of(m.all_graphs(), [&](const Graph* g) {
+    return std::ranges::any_of(g->order, [&](NodeId n) { return apart(*g, n); });
+  });
+}
+
 }  // namespace
 
 // What is hoisted makes more of a body dead, and so more that no turn waits for. Each time a body has a product less.
@@ -231,7 +241,8 @@ bool hoist(Module& m, const Options& options) {
   bool changed = false;
   for (bool again = true; again; changed |= again) {
     again = false;
-    for (Graph& body : m.bodies) again |= BodyHoist(m, body, options).run();
+    for (Graph& body : m.bodies)
+      if (!stays_apart(m, body)) again |= BodyHoist(m, body, options).run();
     if (again) simplify(m, options);
   }
   return changed;

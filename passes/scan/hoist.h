@@ -4,7 +4,7 @@
 //   in each turn  %d = matmul(%g, %w), read by nobody inside     ->   behind the scan, of all rows of %g
 //   in each turn  %sum <- %sum + matmul(%a, %b) {transpose_a}    ->   behind the scan, one product over T*N
 //
-// Nothing else is hoisted: what is elementwise costs less inside, where it is fused, than the memory of all its rows.
+// Scans whose turns stay apart keep all of theirs. Nothing else is hoisted: what is elementwise costs less inside, where it is fused, than the memory of all its rows.
 // After simplify, whose names for transposed operands it reads.
 #pragma once
 #include "passes/pass.h"

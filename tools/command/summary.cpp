@@ -9,6 +9,7 @@
 #include <memory>
 #include <numeric>
 
+#include "frontend/training/accumulate.h"
 #include "runtime/host/onednn.h"
 #include "runtime/process/terminal.h"
 #include "tools/command/command_line.h"
@@ -89,10 +90,18 @@ double flops_of(const codegen::Program& program, const codegen::Entry* entry) {
   return flops;
 }
 
-RunMemory memory_of(const codegen::Program& program, int64_t nodes, bool host) {
+// What the arena holds.
+std::string values_of_step(const frontend::Model& model) {
+  if (!frontend::accumulates(model)) return "values of a step";
+  const int64_t rows = frontend::rows_of_micro_batch(model);
+  return fmt::format("values of a step, which trains {} micro-batches of {} {}",
+                     model.train.sizes.at(model.batch_dimension) / rows, rows, rows == 1 ? "row" : "rows");
+}
+
+RunMemory memory_of(const codegen::Program& program, const frontend::Model& model, int64_t nodes, bool host) {
   RunMemory memory;
   memory.parts = {{"state", program.state_bytes, "parameters and what a training keeps beside them"},
-                  {"arena", program.arena_bytes, "values of a step"},
+                  {"arena", program.arena_bytes, values_of_step(model)},
                   {"ring", program.feeding.ring_bytes(), "records of steps"}};
   if (!host) return memory;
   int64_t calls = 0;
@@ -127,7 +136,7 @@ void summary(const SummaryArguments& a) {
   if (data.header) driver::compile_as_trained(planned, *data.header, options);
   const driver::Compiled compiled = driver::compile(planned, options);
   const codegen::Program& program = compiled.program;
-  facts.memory = memory_of(program, compiled.nodes, !options.target.gpu);
+  facts.memory = memory_of(program, model.model, compiled.nodes, !options.target.gpu);
   if (data.header)
     facts.memory.parts.push_back(
         {"data", data_bytes(compiled.plan, *data.header), "rows as they are stored, and their order"});
