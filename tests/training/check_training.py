@@ -191,7 +191,8 @@ def mnist_mlp():
     require("test accuracy after epoch 20", found["metrics"]["test"]["accuracy"], floor=0.975)
 
 
-TWINS = json.loads((ROOT / "tests/training/reference/twins.json").read_text())["twins"]
+STORED = json.loads((ROOT / "tests/training/reference/twins.json").read_text())
+TWINS, TRIVIAL = STORED["twins"], STORED["trivial"]
 # What three seeds must reach each, beside what the twin reaches.
 FLOORS = {"unet": ("iou", 0.90)}
 
@@ -209,6 +210,26 @@ def drawn(name):
     for settings in ALSO.get(name, [[]]):
         found = heddle("train", str(ROOT / f"models/{name}.json"), *settings)["metrics"]["validation"][figure]
         require(" ".join([f"{name}: validation {figure}", *settings]), found, floor=floor)
+
+
+# Of models with a trivial answer (reference/make_twins.py): how much of that answer's error is left at most; of the figure dqn earns,
+# how many times that answer's.
+MARGINS = {"quantile_regression": {"loss": 0.65}}
+
+
+def beside_both(name):
+    """The mean of three seeds lies within 2 % of that of the same model in PyTorch, and is better than a trivial answer by a margin."""
+    found = [heddle("train", str(ROOT / f"models/{name}.json"), "--set", f"train.seed={seed}")["metrics"]["test"] for seed in (1, 2, 3)]
+    for figure, margin in MARGINS[name].items():
+        ours, twin = (sum(run[figure] for run in runs) / 3 for runs in (found, TWINS[name]))
+        print(f"{name} {figure}:", *(round(run[figure], 5) for run in found), "PyTorch:", *(run[figure] for run in TWINS[name]))
+        require(f"{name}: distance of {figure} from PyTorch's, as a share", abs(ours / twin - 1), below=0.02)
+        trivial = TRIVIAL[name][figure]
+        print(f"{TRIVIAL[name]['answer']}: {figure} {trivial}")
+        if margin > 1:
+            require(f"{name}: mean {figure} over the trivial answer's", ours / trivial, floor=margin)
+        else:
+            require(f"{name}: mean error of {figure} over the trivial answer's", error(figure, ours) / error(figure, trivial), below=margin)
 
 
 def error(figure, value):
@@ -230,8 +251,5 @@ def beside_twin(name):
 if __name__ == "__main__":
     tests = {f.__name__: f for f in (digits, mixed, linear, bits, tabular, factorisation, names, mnist_cnn, mnist_mlp, resnet20)}
     name = sys.argv[1]
-    for known, test in ((DRAWN, drawn), (TWINS, beside_twin)):
-        if name in known:
-            test(name)
-    if name not in DRAWN and name not in TWINS:
-        tests[name]()
+    of_tables = [test for known, test in ((DRAWN, drawn), (MARGINS, beside_both), (TWINS, beside_twin)) if name in known]
+    of_tables[0](name) if of_tables else tests[name]()
