@@ -406,21 +406,23 @@ class Byol(nn.Module):
     trivial_name = "a probe of the encoder as it begins"
     decay = 0.99
 
-    def __init__(self, width=16, code=32):
+    def __init__(self, width=8, code=16):
         super().__init__()
+        features = 16 * width
 
         def encoder():
             layers, before = [], 1
             for f in (width, 2 * width, 4 * width):
                 layers += [nn.Conv2d(before, f, 3, 2, 1, bias=False), nn.BatchNorm2d(f), nn.ReLU()]
                 before = f
-            return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten())
+            return nn.Sequential(*layers, nn.AvgPool2d(2), nn.Flatten())
 
         def head(before):
             return nn.Sequential(nn.Linear(before, 4 * width, bias=False), nn.BatchNorm1d(4 * width), nn.ReLU(), nn.Linear(4 * width, code))
 
-        self.online, self.project, self.predict, self.probe = encoder(), head(4 * width), head(code), nn.Linear(4 * width, 5)
-        self.target, self.goal = encoder(), head(4 * width)
+        self.online, self.project, self.predict = encoder(), head(features), head(code)
+        self.target, self.goal = encoder(), head(features)
+        self.probe = nn.Sequential(nn.BatchNorm1d(features), nn.Linear(features, 10))
 
     def begin(self):
         self.target.load_state_dict(self.online.state_dict())
@@ -434,10 +436,10 @@ class Byol(nn.Module):
 
     @staticmethod
     def picture(rows):
-        return channels_first(rows["one"], 127, 64)
+        return channels_first(rows["one"])
 
     @classmethod
-    def view(cls, rows, pad=6):
+    def view(cls, rows, pad=4):
         x, n, side = cls.picture(rows), len(rows["one"]), rows["one"].shape[1]
         down, right = (torch.randint(0, 2 * pad + 1, (n, 1)) + torch.arange(side) for _ in range(2))
         moved = F.pad(x, (pad,) * 4)[torch.arange(n)[:, None, None], 0, down[:, :, None], right[:, None, :]][:, None]
@@ -461,9 +463,9 @@ class Distillation(nn.Module):
 
     def __init__(self, width=8, hidden=32):
         super().__init__()
-        self.teacher = nn.Sequential(nn.Conv2d(1, width, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(width, 2 * width, 3, padding=1),
-                                     nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(49 * 2 * width, 16 * width), nn.ReLU(),
-                                     nn.Linear(16 * width, 10))
+        self.teacher = nn.Sequential(nn.Conv2d(1, width, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+                                     nn.Conv2d(width, 2 * width, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+                                     nn.Linear(49 * 2 * width, 16 * width), nn.ReLU(), nn.Linear(16 * width, 10))
         self.student = nn.Sequential(nn.Flatten(), nn.Linear(784, hidden), nn.ReLU(), nn.Linear(hidden, 10))
 
     def loss_of(self, phase, rows):
