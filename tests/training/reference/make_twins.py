@@ -9,7 +9,6 @@ initial values; rows are shuffled by torch.randperm. What is stored are figures 
 names them. Some twins have a trivial answer, too: what one reaches on the test rows who sees no input. Names given on the
 command line are made anew, the others kept.
 """
-import functools
 import json
 import math
 import pathlib
@@ -283,42 +282,34 @@ class QuantileRegression(nn.Module):
         return {"loss": cls.pinball(torch.quantile(cls.target(train), cls.of), test).item()}
 
 
-def normed(before, f):
-    return nn.Sequential(nn.Conv2d(before, f, 3, padding=1, bias=False), nn.BatchNorm2d(f), nn.ReLU())
-
-
 class MultiTask(nn.Module):
-    trivial_name = "the commonest outline, and every pixel is the shape's"
+    trivial_name = "the commonest digit, and the mean picture of the training rows"
 
-    def __init__(self, width=8):
+    def __init__(self, hidden=256, code=64):
         super().__init__()
-        self.down1, self.down2, self.shared = normed(1, width), normed(width, 2 * width), normed(2 * width, 4 * width)
-        self.classes = nn.Sequential(nn.MaxPool2d(2), normed(4 * width, 8 * width), nn.Flatten(), nn.Linear(16 * 8 * width, 8 * width),
-                                     nn.ReLU(), nn.Linear(8 * width, 5))
-        self.up = nn.Sequential(nn.ConvTranspose2d(4 * width, 2 * width, 2, 2), nn.ReLU(),
-                                nn.ConvTranspose2d(2 * width, width, 2, 2), nn.ReLU())
-        self.parts, self.s = nn.Conv2d(2 * width, 2, 3, padding=1), nn.Parameter(torch.zeros(2))
+        self.shared = nn.Sequential(nn.Linear(784, hidden), nn.ReLU(), nn.Linear(hidden, code), nn.ReLU())
+        self.classes = nn.Linear(code, 10)
+        self.pixels = nn.Sequential(nn.Linear(code, hidden), nn.ReLU(), nn.Linear(hidden, 784), nn.Sigmoid())
+        self.s = nn.Parameter(torch.zeros(2))
 
-    def forward(self, image):
-        one = self.down1(centred(image))
-        shared = self.shared(F.max_pool2d(self.down2(F.max_pool2d(one, 2)), 2))
-        return self.classes(shared), self.parts(torch.cat([one, self.up(shared)], 1))
+    def forward(self, rows):
+        x = channels_first(rows["image"]).flatten(1)
+        code = self.shared(x)
+        return self.classes(code), (self.pixels(code) - x).square()
 
     def loss(self, rows):
-        classes, parts = self(rows["image"])
-        both = torch.stack([F.cross_entropy(classes, rows["label"].long()), F.cross_entropy(parts, rows["mask"].long())])
+        classes, squares = self(rows)
+        both = torch.stack([F.cross_entropy(classes, rows["label"].long()), squares.sum(1).mean()])
         return (both * torch.exp(-self.s) + self.s).sum()
 
     def figures(self, rows):
-        classes, parts = self(rows["image"])
-        found, there = parts.argmax(1) == 1, rows["mask"] == 1
-        return {"accuracy": (classes.argmax(1) == rows["label"]).float().mean().item(),
-                "iou": ((found & there).sum() / (found | there).sum()).item()}
+        classes, squares = self(rows)
+        return {"accuracy": (classes.argmax(1) == rows["label"]).float().mean().item(), "mse": squares.mean().item()}
 
     @staticmethod
     def trivial(train, test):
         return {"accuracy": (test["label"] == train["label"].mode().values).float().mean().item(),
-                "iou": (test["mask"] == 1).float().mean().item()}
+                "mse": (channels_first(test["image"]) - channels_first(train["image"]).mean(0)).square().mean().item()}
 
 
 class VqVae(nn.Module):
@@ -402,91 +393,6 @@ class Dqn(nn.Module):
         return {"mae": cls.game(test, lambda _, state: torch.ones(len(state)))[1].mean().item()}
 
 
-class Byol(nn.Module):
-    trivial_name = "a probe of the encoder as it begins"
-    decay = 0.99
-
-    def __init__(self, width=8, code=16):
-        super().__init__()
-        features = 16 * width
-
-        def encoder():
-            layers, before = [], 1
-            for f in (width, 2 * width, 4 * width):
-                layers += [nn.Conv2d(before, f, 3, 2, 1, bias=False), nn.BatchNorm2d(f), nn.ReLU()]
-                before = f
-            return nn.Sequential(*layers, nn.AvgPool2d(2), nn.Flatten())
-
-        def head(before):
-            return nn.Sequential(nn.Linear(before, 4 * width, bias=False), nn.BatchNorm1d(4 * width), nn.ReLU(), nn.Linear(4 * width, code))
-
-        self.online, self.project, self.predict = encoder(), head(features), head(code)
-        self.target, self.goal = encoder(), head(features)
-        self.probe = nn.Sequential(nn.BatchNorm1d(features), nn.Linear(features, 10))
-
-    def begin(self):
-        self.target.load_state_dict(self.online.state_dict())
-        self.goal.load_state_dict(self.project.state_dict())
-
-    def renew(self, step):
-        with torch.no_grad():
-            for to, source in ((self.target, self.online), (self.goal, self.project)):
-                for t, s in zip(to.parameters(), source.parameters()):
-                    t += (s - t) * (1 - self.decay)
-
-    @staticmethod
-    def picture(rows):
-        return channels_first(rows["one"])
-
-    @classmethod
-    def view(cls, rows, pad=4):
-        x, n, side = cls.picture(rows), len(rows["one"]), rows["one"].shape[1]
-        down, right = (torch.randint(0, 2 * pad + 1, (n, 1)) + torch.arange(side) for _ in range(2))
-        moved = F.pad(x, (pad,) * 4)[torch.arange(n)[:, None, None], 0, down[:, :, None], right[:, None, :]][:, None]
-        return moved * (0.5 + torch.rand(n, 1, 1, 1)) + 0.2 * torch.randn_like(moved)
-
-    def loss(self, rows):
-        views = [self.view(rows) for _ in range(2)]
-        known = [self.online(v) for v in views]
-        guesses = [self.predict(self.project(k)) for k in known]
-        with torch.no_grad():
-            goals = [self.goal(self.target(v)) for v in views]
-        apart = sum(1 - F.cosine_similarity(guess, goal).mean() for guess, goal in zip(guesses, reversed(goals)))
-        return apart + F.cross_entropy(self.probe(known[0].detach()), rows["label"].long())
-
-    def figures(self, rows):
-        return {"accuracy": (self.probe(self.online(self.picture(rows))).argmax(1) == rows["label"]).float().mean().item()}
-
-
-class Distillation(nn.Module):
-    trivial_name = "the commonest digit"
-
-    def __init__(self, width=8, hidden=32):
-        super().__init__()
-        self.teacher = nn.Sequential(nn.Conv2d(1, width, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
-                                     nn.Conv2d(width, 2 * width, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
-                                     nn.Linear(49 * 2 * width, 16 * width), nn.ReLU(), nn.Linear(16 * width, 10))
-        self.student = nn.Sequential(nn.Flatten(), nn.Linear(784, hidden), nn.ReLU(), nn.Linear(hidden, 10))
-
-    def loss_of(self, phase, rows):
-        x = channels_first(rows["image"])
-        if phase == "teacher":
-            return F.cross_entropy(self.teacher(x), rows["label"].long())
-        with torch.no_grad():
-            wanted = F.softmax(self.teacher(x) / 4, 1)
-        return 16 * F.kl_div(F.log_softmax(self.student(x) / 4, 1), wanted, reduction="batchmean")
-
-    def figures(self, rows):
-        x = channels_first(rows["image"])
-        return {name: (of(x).argmax(1) == rows["label"]).float().mean().item()
-                for name, of in (("accuracy", self.student), ("accuracy_2", self.teacher))}
-
-    @staticmethod
-    def trivial(train, test):
-        share = (test["label"] == train["label"].mode().values).float().mean().item()
-        return {"accuracy": share, "accuracy_2": share}
-
-
 def auc(scores, labels):
     """How often a positive has the larger score; scores are distinct."""
     order = scores.double().argsort().numpy()
@@ -506,8 +412,7 @@ def macro_f1(found, there, classes):
 
 TWINS = {"recommender": Recommender, "unet": UNet, "autoencoder": Autoencoder, "vae": Vae, "siamese": Siamese, "detector": Detector,
          "vgg_small": Vgg, "alexnet_small": AlexNet, "mobilenet_small": MobileNet, "mini_resnet": MiniResnet,
-         "quantile_regression": QuantileRegression, "multi_task": MultiTask, "vq_vae": VqVae, "dqn": Dqn,
-         "byol_small": Byol, "distillation": Distillation}
+         "quantile_regression": QuantileRegression, "multi_task": MultiTask, "vq_vae": VqVae, "dqn": Dqn}
 
 
 def start(module, init):
@@ -521,24 +426,16 @@ def start(module, init):
             nn.init.zeros_(m.bias)
 
 
-def optimizer_of(train, parameters, steps):
+def optimizer_of(train, module, steps):
     given = train["optimizer"]
     lr = given["lr"]
     peak = lr["peak"] if isinstance(lr, dict) else lr
-    optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[given["op"]](parameters, lr=peak)
+    optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[given["op"]](module.parameters(), lr=peak)
     if not isinstance(lr, dict):
         return optimizer, None
     if lr["op"] == "cosine":
         return optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: (1 + math.cos(math.pi * s / steps)) / 2)
     return optimizer, torch.optim.lr_scheduler.OneCycleLR(optimizer, peak, total_steps=steps, cycle_momentum=False)
-
-
-def players_of(module, train, steps):
-    """For each phase, of which a training without phases has one: its loss of rows, its optimizer and its schedule."""
-    if "phases" not in train:
-        return [(module.loss, *optimizer_of(train, module.parameters(), steps))]
-    return [(functools.partial(module.loss_of, phase["name"]), *optimizer_of(phase, getattr(module, phase["name"]).parameters(), steps))
-            for phase in train["phases"]]
 
 
 def batches(rows, count, batch, steps):
@@ -555,21 +452,19 @@ def trained(module, train, rows, count):
     """Trains the module's parameters; `renew`, where it has one, follows each step."""
     batch = train["batch"]["N"]
     steps = train.get("steps") or train["epochs"] * math.ceil(count / batch)
-    players = players_of(module, train, steps)
+    optimizer, schedule = optimizer_of(train, module, steps)
     module.train()
     for step, picked in enumerate(batches(rows, count, batch, steps), 1):
-        for loss, optimizer, schedule in players:
-            optimizer.zero_grad()
-            loss(picked).backward()
-            optimizer.step()
-            if schedule is not None:
-                schedule.step()
+        optimizer.zero_grad()
+        module.loss(picked).backward()
+        optimizer.step()
+        if schedule is not None:
+            schedule.step()
         if hasattr(module, "renew"):
             module.renew(step)
 
 
-def figures_of(name, model, rows, seed, frozen=False):
-    """Of the test rows. `frozen`: only the probe is trained."""
+def figures_of(name, model, rows, seed):
     torch.manual_seed(seed)
     train = model["train"]
     count = len(next(iter(rows["train"].values())))
@@ -578,21 +473,10 @@ def figures_of(name, model, rows, seed, frozen=False):
     start(module, train.get("init"))
     if hasattr(module, "begin"):
         module.begin()
-    for p in module.parameters() if frozen else ():
-        p.requires_grad_(False)
-    for p in module.probe.parameters() if frozen else ():
-        p.requires_grad_(True)
     trained(module, train, rows["train"], count)
     module.eval()
     with torch.no_grad():
         return {k: round(v, 5) for k, v in module.figures(rows["test"]).items()}
-
-
-def trivial_answer(name, model, rows):
-    """What one reaches who sees no input, or, where a probe is trained, who learns no features."""
-    twin = TWINS[name]
-    found = twin.trivial(rows["train"], rows["test"]) if hasattr(twin, "trivial") else figures_of(name, model, rows, SEEDS[0], frozen=True)
-    return {"answer": twin.trivial_name, **{k: round(v, 5) for k, v in found.items()}}
 
 
 def model_of(path):
@@ -613,8 +497,9 @@ def main(names):
                 rows[split][column] = torch.from_numpy(numpy.load(file))
         stored[name] = [figures_of(name, model_of(ROOT / f"models/{name}.json"), rows, seed) for seed in SEEDS]
         print(name, *stored[name], flush=True)
-        if hasattr(TWINS[name], "trivial_name"):
-            trivial[name] = trivial_answer(name, model_of(ROOT / f"models/{name}.json"), rows)
+        if hasattr(TWINS[name], "trivial"):
+            found = TWINS[name].trivial(rows["train"], rows["test"])
+            trivial[name] = {"answer": TWINS[name].trivial_name, **{k: round(v, 5) for k, v in found.items()}}
             print(name, trivial[name], flush=True)
         note = f"torch {torch.__version__.split('+')[0]}, see make_twins.py: figures of the test rows, seeds 1, 2, 3"
         twins, answers = (",\n".join(f"    {json.dumps(n)}: {json.dumps(of[n])}" for n in TWINS if n in of) for of in (stored, trivial))
