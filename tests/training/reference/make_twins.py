@@ -6,7 +6,8 @@
 
 Each twin is written as one would write it in PyTorch, with the model file's rows, batch, epochs, optimizer, schedule and distributions of
 initial values; rows are shuffled by torch.randperm. What is stored are figures of the test rows for seeds 1, 2 and 3, named as heddle
-names them. Names given on the command line are made anew, the others kept.
+names them. Some twins have a trivial answer, too: what one reaches on the test rows who sees no input. Names given on the
+command line are made anew, the others kept.
 """
 import json
 import math
@@ -252,6 +253,146 @@ class MiniResnet(Classifier):
         return channels_first(rows["image"])
 
 
+class QuantileRegression(nn.Module):
+    of = torch.tensor([0.1, 0.5, 0.9])
+    trivial_name = "the quantiles of all training rows"
+
+    def __init__(self, hidden=32):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(1, hidden), nn.Tanh(), nn.Linear(hidden, hidden), nn.Tanh(), nn.Linear(hidden, 3))
+
+    @staticmethod
+    def target(rows):
+        x, share = rows["drawn"][:, :1], rows["drawn"][:, 1:].clamp(1e-6, 0.999999)
+        return torch.sin(2 * math.pi * x) + (0.1 + 0.4 * x) * torch.log(share / (1 - share))
+
+    @classmethod
+    def pinball(cls, found, rows):
+        away = cls.target(rows) - found
+        return torch.maximum(cls.of * away, (cls.of - 1) * away).mean(0).sum()
+
+    def loss(self, rows):
+        return self.pinball(self.layers(rows["drawn"][:, :1]), rows)
+
+    def figures(self, rows):
+        return {"loss": self.loss(rows).item()}
+
+    @classmethod
+    def trivial(cls, train, test):
+        return {"loss": cls.pinball(torch.quantile(cls.target(train), cls.of), test).item()}
+
+
+class MultiTask(nn.Module):
+    trivial_name = "the commonest digit, and the mean picture of the training rows"
+
+    def __init__(self, hidden=256, code=64):
+        super().__init__()
+        self.shared = nn.Sequential(nn.Linear(784, hidden), nn.ReLU(), nn.Linear(hidden, code), nn.ReLU())
+        self.classes = nn.Linear(code, 10)
+        self.pixels = nn.Sequential(nn.Linear(code, hidden), nn.ReLU(), nn.Linear(hidden, 784), nn.Sigmoid())
+        self.s = nn.Parameter(torch.zeros(2))
+
+    def forward(self, rows):
+        x = channels_first(rows["image"]).flatten(1)
+        code = self.shared(x)
+        return self.classes(code), (self.pixels(code) - x).square()
+
+    def loss(self, rows):
+        classes, squares = self(rows)
+        both = torch.stack([F.cross_entropy(classes, rows["label"].long()), squares.sum(1).mean()])
+        return (both * torch.exp(-self.s) + self.s).sum()
+
+    def figures(self, rows):
+        classes, squares = self(rows)
+        return {"accuracy": (classes.argmax(1) == rows["label"]).float().mean().item(), "mse": squares.mean().item()}
+
+    @staticmethod
+    def trivial(train, test):
+        return {"accuracy": (test["label"] == train["label"].mode().values).float().mean().item(),
+                "mse": (channels_first(test["image"]) - channels_first(train["image"]).mean(0)).square().mean().item()}
+
+
+class VqVae(nn.Module):
+    trivial_name = "the mean picture of the training rows"
+
+    def __init__(self, words=32, code=8, width=16):
+        super().__init__()
+        self.encoder = nn.Sequential(nn.Conv2d(1, width, 3, 2, 1), nn.ReLU(), nn.Conv2d(width, 2 * width, 3, 2, 1), nn.ReLU(),
+                                     nn.Conv2d(2 * width, code, 1))
+        self.codebook = nn.Parameter(0.05 * torch.randn(words, code))
+        self.decoder = nn.Sequential(nn.ConvTranspose2d(code, 2 * width, 4, 2, 1), nn.ReLU(),
+                                     nn.ConvTranspose2d(2 * width, 1, 4, 2, 1), nn.Sigmoid())
+
+    def parts(self, rows):
+        x = channels_first(rows["image"])
+        vectors = self.encoder(x).movedim(1, -1)
+        away = self.codebook.square().sum(1) - 2 * vectors @ self.codebook.T
+        chosen = self.codebook[away.argmin(-1)]
+        code = vectors + (chosen - vectors).detach()
+        return F.mse_loss(self.decoder(code.movedim(-1, 1)), x), vectors, chosen
+
+    def loss(self, rows):
+        error, vectors, chosen = self.parts(rows)
+        return error + F.mse_loss(chosen, vectors.detach()) + 0.25 * F.mse_loss(vectors, chosen.detach())
+
+    def figures(self, rows):
+        return {"loss_mse": self.parts(rows)[0].item()}
+
+    @staticmethod
+    def trivial(train, test):
+        return {"loss_mse": (channels_first(test["image"]) - channels_first(train["image"]).mean(0)).square().mean().item()}
+
+
+class Dqn(nn.Module):
+    trivial_name = "the engine stays off"
+
+    def __init__(self, hidden=32):
+        super().__init__()
+
+        def network():
+            return nn.Sequential(nn.Linear(2, hidden), nn.Tanh(), nn.Linear(hidden, hidden), nn.Tanh(), nn.Linear(hidden, 3))
+
+        self.online, self.target = network(), network()
+
+    def begin(self):
+        self.target.load_state_dict(self.online.state_dict())
+
+    def renew(self, step):
+        if step % 100 == 0:
+            self.begin()
+
+    @staticmethod
+    def moved(state, action):
+        """One step by actions 0, 1, 2: the next state and its reward."""
+        v = (state[:, 1] + 0.25 * (action - 1)).clamp(-1, 1)
+        state = torch.stack([(state[:, 0] + 0.25 * v).clamp(-1, 1), v], 1)
+        return state, torch.exp(-4 * state.square().sum(1))
+
+    @classmethod
+    def game(cls, rows, policy):
+        state, rewards, states = 2 * rows["drawn"][:, :2] - 1, [], []
+        for t in range(rows["drawn"].shape[1] - 2):
+            states.append(state)
+            state, reward = cls.moved(state, policy(t, state))
+            rewards.append(reward)
+        return torch.stack(states, 1), torch.stack(rewards, 1)
+
+    def loss(self, rows):
+        actions = (3 * rows["drawn"][:, 2:]).long()
+        states, rewards = self.game(rows, lambda t, _: actions[:, t])
+        worth = self.online(states).gather(2, actions[..., None]).squeeze(2)
+        with torch.no_grad():
+            found = rewards[:, :-1] + 0.9 * self.target(states)[:, 1:].amax(2)
+        return F.mse_loss(worth[:, :-1], found)
+
+    def figures(self, rows):
+        return {"mae": self.game(rows, lambda _, state: self.online(state).argmax(1))[1].mean().item()}
+
+    @classmethod
+    def trivial(cls, _, test):
+        return {"mae": cls.game(test, lambda _, state: torch.ones(len(state)))[1].mean().item()}
+
+
 def auc(scores, labels):
     """How often a positive has the larger score; scores are distinct."""
     order = scores.double().argsort().numpy()
@@ -270,7 +411,8 @@ def macro_f1(found, there, classes):
 
 
 TWINS = {"recommender": Recommender, "unet": UNet, "autoencoder": Autoencoder, "vae": Vae, "siamese": Siamese, "detector": Detector,
-         "vgg_small": Vgg, "alexnet_small": AlexNet, "mobilenet_small": MobileNet, "mini_resnet": MiniResnet}
+         "vgg_small": Vgg, "alexnet_small": AlexNet, "mobilenet_small": MobileNet, "mini_resnet": MiniResnet,
+         "quantile_regression": QuantileRegression, "multi_task": MultiTask, "vq_vae": VqVae, "dqn": Dqn}
 
 
 def start(module, init):
@@ -296,6 +438,32 @@ def optimizer_of(train, module, steps):
     return optimizer, torch.optim.lr_scheduler.OneCycleLR(optimizer, peak, total_steps=steps, cycle_momentum=False)
 
 
+def batches(rows, count, batch, steps):
+    """Epoch after epoch, each in an order of its own."""
+    while True:
+        for at in torch.randperm(count).split(batch):
+            if steps == 0:
+                return
+            steps -= 1
+            yield {n: v[at] for n, v in rows.items()}
+
+
+def trained(module, train, rows, count):
+    """Trains the module's parameters; `renew`, where it has one, follows each step."""
+    batch = train["batch"]["N"]
+    steps = train.get("steps") or train["epochs"] * math.ceil(count / batch)
+    optimizer, schedule = optimizer_of(train, module, steps)
+    module.train()
+    for step, picked in enumerate(batches(rows, count, batch, steps), 1):
+        optimizer.zero_grad()
+        module.loss(picked).backward()
+        optimizer.step()
+        if schedule is not None:
+            schedule.step()
+        if hasattr(module, "renew"):
+            module.renew(step)
+
+
 def figures_of(name, model, rows, seed):
     torch.manual_seed(seed)
     train = model["train"]
@@ -303,16 +471,9 @@ def figures_of(name, model, rows, seed):
     count -= int(count * model["data"].get("validation", {}).get("fraction", 0) + 1e-9)  # the last rows, which train nothing
     module = TWINS[name]()
     start(module, train.get("init"))
-    batch = train["batch"]["N"]
-    optimizer, schedule = optimizer_of(train, module, train["epochs"] * math.ceil(count / batch))
-    for _ in range(train["epochs"]):
-        module.train()
-        for at in torch.randperm(count).split(batch):
-            optimizer.zero_grad()
-            module.loss({n: v[at] for n, v in rows["train"].items()}).backward()
-            optimizer.step()
-            if schedule is not None:
-                schedule.step()
+    if hasattr(module, "begin"):
+        module.begin()
+    trained(module, train, rows["train"], count)
     module.eval()
     with torch.no_grad():
         return {k: round(v, 5) for k, v in module.figures(rows["test"]).items()}
@@ -325,7 +486,8 @@ def model_of(path):
 
 def main(names):
     path = HERE / "twins.json"
-    stored = json.loads(path.read_text())["twins"] if path.exists() else {}
+    before = json.loads(path.read_text()) if path.exists() else {}
+    stored, trivial = before.get("twins", {}), before.get("trivial", {})
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run([ROWS, ROOT / f"models/{name}.json", folder], check=True)
@@ -335,9 +497,13 @@ def main(names):
                 rows[split][column] = torch.from_numpy(numpy.load(file))
         stored[name] = [figures_of(name, model_of(ROOT / f"models/{name}.json"), rows, seed) for seed in SEEDS]
         print(name, *stored[name], flush=True)
+        if hasattr(TWINS[name], "trivial"):
+            found = TWINS[name].trivial(rows["train"], rows["test"])
+            trivial[name] = {"answer": TWINS[name].trivial_name, **{k: round(v, 5) for k, v in found.items()}}
+            print(name, trivial[name], flush=True)
         note = f"torch {torch.__version__.split('+')[0]}, see make_twins.py: figures of the test rows, seeds 1, 2, 3"
-        lines = [f"    {json.dumps(n)}: {json.dumps(stored[n])}" for n in TWINS if n in stored]
-        path.write_text('{\n  "note": "%s",\n  "twins": {\n%s\n  }\n}\n' % (note, ",\n".join(lines)))
+        twins, answers = (",\n".join(f"    {json.dumps(n)}: {json.dumps(of[n])}" for n in TWINS if n in of) for of in (stored, trivial))
+        path.write_text('{\n  "note": "%s",\n  "twins": {\n%s\n  },\n  "trivial": {\n%s\n  }\n}\n' % (note, twins, answers))
 
 
 if __name__ == "__main__":
