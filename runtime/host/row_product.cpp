@@ -184,9 +184,16 @@ std::vector<RowProductCode> row_product_codes() {
   return codes;
 }
 
+// Rows at the end that are those before them are copied: a text alone is in a batch of two.
 void multiply(const RowProduct& p) {
   static const auto kMultiply = row_product_codes().front().multiply;
-  kMultiply(p);
+  const auto bytes = [](int64_t floats) { return static_cast<size_t>(floats) * sizeof(float); };
+  RowProduct different = p;
+  for (int64_t& m = different.m; m > 1; --m)
+    if (std::memcmp(p.a + (m - 1) * p.k, p.a + (m - 2) * p.k, bytes(p.k)) != 0) break;
+  kMultiply(different);
+  for (int64_t row = different.m; row < p.m; ++row)
+    std::memcpy(p.c + row * p.c_stride, p.c + (row - 1) * p.c_stride, bytes(p.n));
 }
 
 }  // namespace heddle::runtime

@@ -4,7 +4,8 @@
 //
 //   a: [m,k], b: [n,k] (`transposed`) or [k,n]   ->   c: [m,n], rows of it `stride` floats apart
 //
-// Few rows are what it is good at: it reads b once, as it lies, where a general product copies it first. The order of an
+// Few rows are what it is good at: it reads b once, as it lies, where a general product copies it first. Rows at the end
+// that are equal are made once. The order of an
 // element's sum is fixed. b [n,k]: 16 sums, of each 16th product, are added in pairs. b [k,n]: one product after another,
 // in runs of 1,024.
 #pragma once

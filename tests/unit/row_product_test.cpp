@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -108,6 +109,23 @@ TEST(RowProduct, AllProcessorsThatFuseHaveTheSameBits) {
           << code.instructions << " " << c.text();
     }
   }
+}
+
+// They are copied, and no other float of a row of c is touched.
+TEST(RowProduct, EqualRowsAtTheEnd) {
+  constexpr int64_t kRows = 5, kInner = 33, kColumns = 21, kStride = 24;
+  Floats a = drawn(kRows * kInner, 1), b = drawn(kInner * kColumns, 2), c(kRows * kStride, 7.0F), each = c;
+  for (int64_t row = 2; row < kRows; ++row) std::copy_n(a.begin() + kInner, kInner, a.begin() + row * kInner);
+  RowProduct p{.a = a.data(), .b = b.data(), .c = c.data(), .m = kRows, .n = kColumns, .k = kInner, .b_stride = kInner};
+  p.c_stride = kStride;
+  p.transposed = true;
+  multiply(p);
+  for (int64_t row = 0; row < kRows; ++row) {
+    RowProduct alone = p;
+    alone.a += row * kInner, alone.c = each.data() + row * kStride, alone.m = 1;
+    multiply(alone);
+  }
+  EXPECT_EQ(c, each);
 }
 
 // Weights of hidden keys are 0: what lies there is not read, here nan.
