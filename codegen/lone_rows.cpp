@@ -10,7 +10,7 @@ void ask(std::vector<Step>& steps) {
   for (Step& step : steps) {
     if (auto* loop = std::get_if<Loop>(&step.what)) ask(loop->steps);
     if (auto* call = std::get_if<Library>(&step.what); call != nullptr && call->matrix_product)
-      call->integers[kLoneRows] = {1};
+      call->integers["lone_rows"] = {1};
   }
 }
 

@@ -2,13 +2,12 @@
 //
 //   onednn matmul {transpose_b = 1}   ->   onednn matmul {lone_rows = 1, transpose_b = 1}
 //
-// For a program that writes texts. A library that does not know the key gives rows other last places in other batches.
+// For a program that writes texts; the key is among Library::integers. A library that does not know the key gives rows
+// other last places in other batches.
 #pragma once
 #include "codegen/program.h"
 
 namespace heddle::codegen {
-
-constexpr const char* kLoneRows = "lone_rows";  // among Library::integers
 
 void ask_for_lone_rows(Program& program);
 

@@ -1,4 +1,3 @@
-#include "codegen/lone_rows.h"
 #include "runtime/host/onednn_builder.h"
 
 namespace heddle::runtime::onednn {
@@ -39,9 +38,7 @@ void Builder::matmul() {
 }
 
 // Where the program asks for them, and a's rows lie without gaps.
-bool Builder::has_lone_rows(const Product& p) const {
-  return integers(call_, codegen::kLoneRows, {0})[0] != 0 && !p.ta;
-}
+bool Builder::has_lone_rows(const Product& p) const { return integers(call_, "lone_rows", {0})[0] != 0 && !p.ta; }
 
 void Builder::row_slice(const Product& p, const Product& part, int64_t batch, int64_t row, int64_t column) {
   float* const c = at(result(), batch * p.m * p.n + row * p.n + column);
