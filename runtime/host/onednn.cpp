@@ -76,6 +76,11 @@ void apply(const ReluRegion& r) {
   for (int64_t row = 0; row < r.rows; ++row) keep_above_zero(r.first + row * r.stride, r.columns);
 }
 
+void apply(const RowProducts& all) {
+  RowProduct p = all.first;
+  for (int64_t i = 0; i < all.count; ++i, p.a += all.a_apart, p.b += all.b_apart, p.c += all.c_apart) multiply(p);
+}
+
 void apply(const Placement& p) {
   for (int64_t row = 0; row < p.rows; ++row) std::copy_n(p.from + row * p.columns, p.columns, p.to + row * p.stride);
 }
@@ -97,6 +102,8 @@ void move_pointers(OnednnParts& p, Move move) {
     for (OnednnTask& t : tasks) {
       move_to(t.addition.total, move), move_to(t.addition.from, move), move_to(t.addition.to, move);
       move_to(t.relu.first, move), move_to(t.placement.from, move), move_to(t.placement.to, move);
+      move_to(t.rows.first.a, move), move_to(t.rows.first.b, move), move_to(t.rows.first.bias, move);
+      move_to(t.rows.first.c, move);
     }
   };
   of_tasks(p.before);
@@ -129,13 +136,19 @@ struct OnednnCall::Impl {
     execute(task);
   }
   void execute(const OnednnTask& task) {
+    if (task.rows.count > 0)
+      apply(task.rows);
+    else
+      execute_primitive(task);
+    apply(task.addition);
+    apply(task.relu);
+    apply(task.placement);
+  }
+  void execute_primitive(const OnednnTask& task) const {
     const dnnl_status_t status = dnnl_primitive_execute(task.primitive.get(), parts.stream.get(),
                                                         static_cast<int>(task.arguments.size()), task.arguments.data());
     HEDDLE_CHECK(status == dnnl_success,
                  fmt::format("dnnl_primitive_execute: status {} in '{}'", static_cast<int>(status), title));
-    apply(task.addition);
-    apply(task.relu);
-    apply(task.placement);
   }
 };
 

@@ -160,6 +160,8 @@ class Builder {
   int64_t cuts(int64_t extent) const { return std::clamp<int64_t>(call_.batch_split, 1, extent); }
 
   void matmul();
+  bool has_lone_rows(const Product& p) const;
+  void row_slice(const Product& p, const Product& part, int64_t batch, int64_t row, int64_t column);
   void matmul_slice(const Product& p, const Product& part, int64_t batch, int64_t row, int64_t column);
   // Neighbouring parts of the inner side: `parts` of them, each of k numbers, as one batched product.
   struct Runs {

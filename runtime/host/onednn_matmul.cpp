@@ -31,8 +31,35 @@ void Builder::matmul() {
     const int64_t begin = s.begin * unit, size = std::min(s.end * unit, extent) - begin;
     Product part = p;
     (p.batch > 1 ? part.batch : by_columns ? part.n : part.m) = size;
-    matmul_slice(p, part, p.batch > 1 ? begin : 0, p.batch == 1 && !by_columns ? begin : 0, by_columns ? begin : 0);
+    const int64_t batch = p.batch > 1 ? begin : 0, row = p.batch == 1 && !by_columns ? begin : 0;
+    const int64_t column = by_columns ? begin : 0;
+    has_lone_rows(p) ? row_slice(p, part, batch, row, column) : matmul_slice(p, part, batch, row, column);
   }
+}
+
+// Where the program asks for them, and a's rows lie without gaps.
+bool Builder::has_lone_rows(const Product& p) const { return integers(call_, "lone_rows", {0})[0] != 0 && !p.ta; }
+
+void Builder::row_slice(const Product& p, const Product& part, int64_t batch, int64_t row, int64_t column) {
+  float* const c = at(result(), batch * p.m * p.n + row * p.n + column);
+  RowProducts products{.first = {.a = at(operand(0), batch * p.m * p.k + row * p.k),
+                                 .b = at(operand(1), batch * p.k * p.n + column * (p.tb ? p.k : 1)),
+                                 .bias = has_bias() ? at(operand(2), column) : nullptr,
+                                 .c = c,
+                                 .m = part.m,
+                                 .n = part.n,
+                                 .k = p.k,
+                                 .b_stride = p.tb ? p.k : p.n,
+                                 .c_stride = p.n,
+                                 .transposed = p.tb,
+                                 .ends_in_zeros = p.batch > 1},
+                       .count = part.batch,
+                       .a_apart = p.m * p.k,
+                       .b_apart = p.k * p.n,
+                       .c_apart = p.m * p.n};
+  OnednnTask task{.rows = products};
+  if (has_relu()) task.relu = {c, part.batch * part.m, part.n, p.n};
+  parts_.slices.emplace_back().push_back(std::move(task));
 }
 
 // As many parts at once as have results of 64 KB. The last part is a product of its own, which has room for a bias.

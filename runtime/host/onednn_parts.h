@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "codegen/program.h"
+#include "runtime/host/row_product.h"
 
 namespace heddle::runtime {
 
@@ -37,14 +38,21 @@ struct Addition {
   bool first = true, last = true;
 };
 
+// In the place of a primitive: `count` products whose rows have the bits that they have alone, so many floats apart.
+struct RowProducts {
+  RowProduct first = {};
+  int64_t count = 0, a_apart = 0, b_apart = 0, c_apart = 0;
+};
+
 // One primitive with its memory, ready to run, and the relu that follows while its result is in the cache. The relu is
 // not oneDNN's own: that one turns nan into 0.
 struct OnednnTask {
-  dnnl::primitive primitive;
-  std::vector<dnnl_exec_arg_t> arguments;
+  dnnl::primitive primitive = {};
+  std::vector<dnnl_exec_arg_t> arguments = {};
   Addition addition = {};
   ReluRegion relu = {};
   Placement placement = {};
+  RowProducts rows = {};
 };
 using OnednnTasks = std::vector<OnednnTask>;
 

@@ -77,7 +77,8 @@ Drawn Sampler::draw(std::span<const float> logits, std::span<const uint32_t> tex
   for (Candidate& c : all_) c.weight /= sum;
   keep_top_p();
   // In the order of the tokens, whatever the selection has left.
-  std::sort(all_.begin(), all_.end(), [](const Candidate& a, const Candidate& b) { return a.token < b.token; });
+  const auto by_token = [](const Candidate& a, const Candidate& b) { return a.token < b.token; };
+  if (!std::is_sorted(all_.begin(), all_.end(), by_token)) std::sort(all_.begin(), all_.end(), by_token);
   double rest = 0;
   for (const Candidate& c : all_) rest += c.weight;
   rest *= draw_uniform(s_.seed, at);

@@ -95,8 +95,7 @@ void require_logits(const frontend::Model& model, const frontend::OutputDef& out
                     "let the model read two tokens or more");
 }
 
-// Tokens that a prompt goes through at once, of texts of so many. A source's text begins with a single one. A multiple
-// of six, so that products see one of rows and tokens, too (Generator::rows_for).
+// Tokens that a prompt goes through at once, of texts of so many. A source's text begins with a single one.
 int64_t chunk_of(int64_t tokens, bool has_source) {
   if (!has_source)
     for (const int64_t chunk : {24, 12, 6})

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "codegen/lone_rows.h"
 #include "ir/check.h"
 #include "ir/scan.h"
 #include "runtime/weights/program_weights.h"
@@ -22,11 +23,7 @@ bool scans(const ir::Graph& g) {
 
 }  // namespace
 
-int64_t Generator::rows_for(int64_t texts) {
-  constexpr int64_t kAtATime = 6, kThen = 4;
-  const int64_t last = std::max(texts, kFewestRows) % kAtATime;
-  return std::max(texts, kFewestRows) + (last == 0 ? 0 : std::max<int64_t>(kThen - last, 0));
-}
+int64_t Generator::rows_for(int64_t texts) { return std::max(texts, kFewestRows); }
 
 Generator::Generator(frontend::Model model, runtime::WeightsFile weights, int64_t rows, bool reorders,
                      const CompileOptions& options, runtime::Device& device)
@@ -76,7 +73,9 @@ codegen::Program Generator::compile(Planned& planned, const CompileOptions& opti
   if (decoded.reorder && reorders_) m.graphs.push_back(std::move(*decoded.reorder));
   if (!std::ranges::any_of(m.graphs, scans)) m.bodies.clear();
   run_passes(m, options);
-  return lower(m, model.name, options);
+  codegen::Program program = lower(m, model.name, options);
+  codegen::ask_for_lone_rows(program);
+  return program;
 }
 
 void Generator::load(runtime::WeightsFile weights) {

@@ -30,8 +30,7 @@ class Generator {
  public:
   static constexpr int64_t kFewestRows = 2;  // texts at once that may be asked for
 
-  // How many rows so many texts take. oneDNN's products for AVX2 take six rows at a time, then four, and add up the
-  // last one to three in another order: there are none, so that up to 64 texts have the bits that each has alone.
+  // How many rows so many texts take. Each has the bits that it has alone (codegen/lone_rows.h).
   static int64_t rows_for(int64_t texts);
 
   // `rows`: as rows_for says. `reorders`: whether `reorder` is called, which needs room for a copy of the states. The model's text must outlive

@@ -82,6 +82,10 @@ class Generation {
         calls_.note(window_note(generator_.context()));
       texts[i] = {.ids = &row.ids, .window = row.window};
     }
+    // Rows without a text read what another one does, so that a product finds equal rows (runtime/host/row_product.h).
+    const auto first = std::ranges::find_if(texts, [](const RowText& text) { return text.ids != nullptr; });
+    for (RowText& text : texts)
+      if (text.ids == nullptr && first != texts.end()) text = *first;
     read_next(generator_, texts);
     for (size_t i = 0; i < rows_.size() && !ended_; ++i) {
       std::optional<Row>& row = rows_[i];
