@@ -73,6 +73,7 @@ class Recompute {
       : g_(g), options_(options), backward_(backward_nodes(g)), blocks_(options.recompute), position_(g.positions()) {
     block_.assign(g.node_count(), -1);
     members_.resize(blocks_.count());
+    find_data();
     for (const NodeId n : g.order) {
       if (backward_[index_of(n)] || std::holds_alternative<Source>(g[n].op->kind)) continue;
       const int block = blocks_.of(g[g[n].results[0]].name);
@@ -98,11 +99,21 @@ class Recompute {
     return g_[n.results[0]].type.elements() * kSmall <= most;
   }
 
+  // What is made of parameters alone is as large as these.
+  void find_data() {
+    of_data_.assign(g_.value_count(), 0);
+    for (const ValueId v : g_.inputs) of_data_[index_of(v)] = g_[v].role == Role::input;
+    for (const NodeId n : g_.order) {
+      const bool any = std::ranges::any_of(g_[n].operands, [&](ValueId v) { return of_data_[index_of(v)] != 0; });
+      for (const ValueId v : g_[n].results) of_data_[index_of(v)] = any;
+    }
+  }
+
   // Whether the value stays in memory, whatever the sweep does: somebody else reads it later, or it is small.
   bool is_kept(ValueId v, size_t block) const {
     const NodeId def = g_[v].def;
     if (!def.valid() || index_of(def) >= block_.size() || block_[index_of(def)] != static_cast<int>(block)) return true;
-    if (g_.is_output(v) || g_.is_next(v) || is_small_sum(g_[def])) return true;
+    if (!of_data_[index_of(v)] || g_.is_output(v) || g_.is_next(v) || is_small_sum(g_[def])) return true;
     return std::ranges::any_of(g_[v].uses, [&](NodeId use) {
       return !is_backward(use) && index_of(use) < block_.size() && block_[index_of(use)] != static_cast<int>(block);
     });
@@ -151,11 +162,7 @@ class Recompute {
     return {};
   }
 
-  bool is_data(ValueId v) const {
-    const Role role = g_[v].role;
-    if (!g_[v].def.valid()) return role == Role::input;
-    return !std::holds_alternative<Source>(g_[g_[v].def].op->kind) && g_[v].type.elements() > 1;
-  }
+  bool waits(ValueId v) const { return of_data_[index_of(v)] && g_[v].type.elements() > 1; }
 
   bool again(size_t block) {
     const Values values = needed(block);
@@ -169,7 +176,7 @@ class Recompute {
     std::map<ValueId, ValueId> again;
     const auto operand_of = [&](ValueId v) {
       if (const auto at = again.find(v); at != again.end()) return at->second;
-      if (!is_data(v)) return v;
+      if (!waits(v)) return v;
       const NodeId n = g_.add_node(op_def("after"), {v, dy}, {}, {g_[v].name + ".again"}, {g_[v].type},
                                    g_[v].def.valid() ? g_[g_[v].def].loc : Location{});
       return again[v] = g_[n].results[0];
@@ -205,6 +212,7 @@ class Recompute {
   std::vector<char> backward_;  // by NodeId index
   Blocks blocks_;
   std::vector<int> position_;
+  std::vector<char> of_data_;                 // by ValueId index: whether it depends on the rows
   std::vector<int> block_;                    // by NodeId index; -1: in none
   std::vector<std::vector<NodeId>> members_;  // by block, in program order
 };

@@ -31,10 +31,10 @@ struct StepRecord {
   double loss = 0;   // nan where nothing counts
   double count = 0;  // how much of the batch counts in the loss
   std::optional<Fault> fault;
-  std::optional<OutsideIndex> outside;  // the first of the model's first check that met one
-  std::optional<double> norm;           // of the gradients, where the entry tells it
+  std::optional<OutsideIndex> outside;    // the first of the model's first check that met one
+  std::optional<double> norm;             // of the gradients, where the entry tells it
   std::optional<double> loss_scale = {};  // that the step had, where it tells it
-  bool skipped = false;                 // it changed nothing but the loss scale
+  bool skipped = false;                   // it changed nothing but the loss scale
 };
 
 // What random maps of rows depend on, beside the row.

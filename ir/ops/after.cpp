@@ -22,7 +22,9 @@ const RegisterOp op({.name = "after",
                      .kind = Movement{maps},
                      .infer = infer,
                      .eval = eval,
-                     .grad = [](Builder&, const Node&, const Values& dy) -> Grads { return {dy[0], ValueId{}}; },
+                     .grad = [](Builder&, const Node&, const Values& dy) -> Grads {
+                       return {dy[0], ValueId{}};
+                     },
                      .flops = 0,
                      .samples = {{.shapes = {{4, 33}, {3}}},
                                  {.shapes = {{1}, {1}}},

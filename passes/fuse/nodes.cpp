@@ -142,8 +142,9 @@ class Decision {
 
   FusionRole role_of_movement(const Node& n) const {
     size_t pieces = contiguous_pieces(g_, n).size();
-    if (pieces == 1) return FusionRole::view;
-    if (pieces > 1) return FusionRole::fixed;
+    // A view that waits for something else stays outside of groups: one that computes both would wait for itself.
+    if (pieces == 1 && n.operands.size() == 1) return FusionRole::view;
+    if (pieces > 0) return FusionRole::fixed;
     return turn_of(g_, n) ? FusionRole::anchor : FusionRole::copied;  // reading across is worth a kernel of its own
   }
 

@@ -104,7 +104,9 @@ std::vector<ProgressPart> Progress::parts(const StepEvent& e) const {
     if (v.dims.empty()) parts.push_back({v.name, fmt::format("{:.4g}", v.value), {}, rank});
     rank = 5;
   }
-  if (learning_rate_) parts.push_back({"lr", fmt::format("{:.3g}", learning_rate_(e.optimizer_step - (e.skipped ? 1 : 0), e.all_steps)), {}, 7});
+  if (learning_rate_)
+    parts.push_back(
+        {"lr", fmt::format("{:.3g}", learning_rate_(e.optimizer_step - (e.skipped ? 1 : 0), e.all_steps)), {}, 7});
   if (e.gradient_norm) parts.push_back({"gradient_norm", fmt::format("{:.3g}", *e.gradient_norm), {}, 7});
   if (e.loss_scale) parts.push_back({"loss_scale", fmt::format("{:.3g}", *e.loss_scale), {}, 7});
   parts.push_back({"", fmt::format("{} MB", peak_resident_bytes() / 1'000'000), {}, 8});

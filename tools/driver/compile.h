@@ -30,7 +30,7 @@ struct StageTime {
 
 struct CompileOptions {
   ir::Target target = ir::host();
-  int64_t memory_bytes = 0;  // that a program may take; 0: the target's
+  int64_t memory_bytes = 0;                 // that a program may take; 0: the target's
   std::vector<std::string> recompute = {};  // paths of blocks whose values the backward sweep computes again
   // The graphs and their batches; none: all that the model has. Then the rows in `folder` tell a schedule that ends how
   // long the training is, if they are at hand.

@@ -153,7 +153,7 @@ OpenedDevice open_packed_host(int threads, const Package& package) {
 
 OpenedDevice open_packed_cuda(int number, const Package& package) {
   const std::vector<runtime::CudaInfo> all = runtime::cuda_devices();
-  if (number >= std::ssize(all)) return open_cuda(number);  // says what there is
+  if (number >= std::ssize(all)) return open_cuda(number, /*launches=*/false);  // says what there is
   const runtime::CudaInfo& info = all[static_cast<size_t>(number)];
   const PackedTarget* best = nullptr;
   for (const PackedTarget& t : package.targets) {
