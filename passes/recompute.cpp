@@ -32,16 +32,23 @@ std::vector<char> ancestors(const Graph& g, const Values& of) {
   return found;
 }
 
-// The backward sweep and the optimizer: what the next parameters are made of, and the loss is not. The norm of the
-// gradients and the loss scale tell of the sweep.
+// Of the loop over micro-batches, as the frontend calls them: sums of gradients (frontend/training/accumulate.h).
+bool sums_gradients(const Value& carry) { return carry.role == Role::carry && carry.name.ends_with(".grad.so_far"); }
+
+// The backward sweep and the optimizer: what the next parameters or sums of gradients are made of, and the loss and other
+// carries are not. The norm of the gradients and the loss scale tell of the sweep.
 std::vector<char> backward_nodes(const Graph& g) {
-  Values next;
-  for (const Update& u : g.updates)
-    if (g[u.state].role == Role::param) next.push_back(u.next);
-  std::vector<char> backward = ancestors(g, next);
-  Values told;
+  Values next, told;
+  for (const Update& u : g.updates) {
+    const Value& state = g[u.state];
+    if (state.role == Role::param || sums_gradients(state))
+      next.push_back(u.next);
+    else if (state.role == Role::carry)
+      told.push_back(u.next);
+  }
   for (const ValueId v : g.outputs)
     if (output_role(g[v].name) != OutputRole::norm && g[v].name != kToldScale) told.push_back(v);
+  std::vector<char> backward = ancestors(g, next);
   const std::vector<char> forward = ancestors(g, told);
   for (size_t i = 0; i < backward.size(); ++i) backward[i] = backward[i] && !forward[i];
   return backward;
@@ -92,17 +99,22 @@ class Recompute {
  private:
   bool is_backward(NodeId n) const { return index_of(n) < backward_.size() && backward_[index_of(n)]; }
 
-  bool is_small_sum(const Node& n) const {
-    if (!std::holds_alternative<Reduction>(n.op->kind)) return false;
+  // Whether the node's results stay since they are much smaller than what they are made of, or since another kernel
+  // might add them up in another order.
+  bool is_kept_sum(const Node& n) const {
+    const auto* reduction = std::get_if<Reduction>(&n.op->kind);
+    if (reduction == nullptr) return false;
     int64_t most = 0;
     for (const ValueId v : n.operands) most = std::max(most, g_[v].type.elements());
-    return g_[n.results[0]].type.elements() * kSmall <= most;
+    const int64_t elements = g_[n.results[0]].type.elements();
+    return elements * kSmall <= most || (reduction->monoid.rounds && elements < most);
   }
 
   // What is made of parameters alone is as large as these.
   void find_data() {
     of_data_.assign(g_.value_count(), 0);
-    for (const ValueId v : g_.inputs) of_data_[index_of(v)] = g_[v].role == Role::input;
+    for (const ValueId v : g_.inputs)
+      of_data_[index_of(v)] = g_[v].role == Role::input || g_[v].role == Role::slice || g_[v].role == Role::carry;
     for (const NodeId n : g_.order) {
       const bool any = std::ranges::any_of(g_[n].operands, [&](ValueId v) { return of_data_[index_of(v)] != 0; });
       for (const ValueId v : g_[n].results) of_data_[index_of(v)] = any;
@@ -113,7 +125,7 @@ class Recompute {
   bool is_kept(ValueId v, size_t block) const {
     const NodeId def = g_[v].def;
     if (!def.valid() || index_of(def) >= block_.size() || block_[index_of(def)] != static_cast<int>(block)) return true;
-    if (!of_data_[index_of(v)] || g_.is_output(v) || g_.is_next(v) || is_small_sum(g_[def])) return true;
+    if (!of_data_[index_of(v)] || g_.is_output(v) || g_.is_next(v) || is_kept_sum(g_[def])) return true;
     return std::ranges::any_of(g_[v].uses, [&](NodeId use) {
       return !is_backward(use) && index_of(use) < block_.size() && block_[index_of(use)] != static_cast<int>(block);
     });
@@ -222,7 +234,10 @@ class Recompute {
 bool recompute(Module& m, const Options& options) {
   if (options.recompute.empty()) return false;
   bool changed = false;
-  for (Graph& g : m.graphs) changed |= Recompute(g, options).run();
+  for (Graph* g : m.all_graphs()) {
+    const bool sums = std::ranges::any_of(g->inputs, [&](ValueId v) { return sums_gradients((*g)[v]); });
+    if (!g->body || sums) changed |= Recompute(*g, options).run();
+  }
   return changed;
 }
 

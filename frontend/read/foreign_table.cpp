@@ -486,6 +486,9 @@ const std::vector<ForeignName>& foreign_names() {
       {{"lossscale", "gradscaler"},
        {"precision"},
        "write \"precision\": {\"mixed\": \"f16\"}, whose \"loss_scale\" is dynamic"},
+      {{"gradientcheckpointing", "activationcheckpointing", "remat", "rematerialization"},
+       {"memory"},
+       "write \"memory\": {\"limit\": \"8GiB\"}: blocks are computed again to stay within it"},
       // Losses and metrics
       {{"categoricalcrossentropy", "sparsecategoricalcrossentropy", "crossentropyloss", "softmaxcrossentropy"},
        {"cross_entropy"}},

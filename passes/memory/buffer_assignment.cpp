@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/kernel/plan_primitive.h"
 #include "ir/storage/storage.h"
 #include "passes/memory/old_states.h"
 #include "passes/memory/pack_intervals.h"
@@ -11,7 +12,23 @@ using namespace ir;
 
 namespace {
 
+// What a kernel writes over an operand lies there, which alias says.
+void require_aliases(const Module& m, const Graph& g) {
+  for (const NodeId id : g.order) {
+    const Node& n = g[id];
+    const Graph* k = n.callee.empty() ? nullptr : m.find_kernel(n.callee);
+    if (k == nullptr) continue;
+    for (const auto& [input, output] : overwritten_inputs(*k))
+      if (!g[n.results[output]].place.base.valid())
+        throw UserError(n.loc,
+                        fmt::format("@{} writes over %{}: nothing says that %{} lies there", n.callee,
+                                    g[n.operands[input]].name, g[n.results[output]].name),
+                        "run the pass alias before assign_buffers");
+  }
+}
+
 bool pack_graph(const Module& m, Graph& g, const Options& options) {
+  require_aliases(m, g);
   const bool copied = copy_old_states(g);  // where alias has not run
   const std::vector<ArenaItem> items = arena_items(m, g);
   std::vector<Interval> intervals;

@@ -98,6 +98,8 @@ class ScanGradient {
       else if (body_[v].role == Role::carry)
         open.push_back(next_of(body_, v));
     }
+    for (size_t k = 0; k < carries.size(); ++k)
+      if (dy_[k].valid()) read[index_of(carries[k])] = 1;  // also where no turn reads what the one before has left
     for (size_t i = 0; i < inputs.size(); ++i)
       if (body_[inputs[i]].role == Role::carry && !read[index_of(inputs[i])]) varies[i] = 0;
   }

@@ -65,10 +65,11 @@ TEST(ForeignNames, MeanWhatMayStandThere) {
 
 // Whatever a model can name, so that no row of the table speaks of what is not there.
 std::set<std::string> all_our_names() {
-  std::set<std::string> names = {
-      "inputs",    "nodes",   "data",      "train",     "batch",         "epochs", "steps",      "loss",       "seed",
-      "optimizer", "average", "precision", "clip_norm", "gradient_norm", "groups", "early_stop", "checkpoint", "NHWC",
-      "NCHW",      "valid",   "same",      "op",        "draw",          "by",     "group",      "every"};
+  std::set<std::string> names = {"inputs",    "nodes",         "data",       "train",      "batch",      "epochs",
+                                 "steps",     "loss",          "seed",       "optimizer",  "average",    "precision",
+                                 "clip_norm", "gradient_norm", "groups",     "early_stop", "checkpoint", "NHWC",
+                                 "NCHW",      "valid",         "same",       "op",         "draw",       "by",
+                                 "group",     "every",         "accumulate", "memory"};
   const auto add = [&](const std::vector<std::string>& more) { names.insert(more.begin(), more.end()); };
   const auto add_settings = [&](const std::vector<Key>& settings) {
     for (const Key& setting : settings) {
