@@ -9,9 +9,10 @@
 //                                                      %dw = matmul(%dy, %h.0.act.again)
 //
 // A block's inputs stay, and what others than the sweep read of it. So do sums, which another kernel might add up in
-// another order, and results of reductions that are much smaller than their operands. All else is made of
-// these by the same operators, element by element, so every result keeps its bits. After simplify, which would find that
-// both are the same; before the passes that lay out and outline. Random numbers are counted, so dropout drops the same.
+// another order, and results of reductions that are much smaller than their operands. All else is made of these by the
+// same operators, element by element, and keeps its bits; what the sweep itself sums up need not, since its kernels are
+// others. After simplify, which would find that both are the same; before the passes that lay out and outline. Random
+// numbers are counted, so dropout drops the same.
 #pragma once
 #include "passes/pass.h"
 

@@ -164,6 +164,22 @@ void warn_of_endless_training(const Model& model, std::vector<Diagnostic>& warni
                       "for example \"epochs\": 10"});
 }
 
+// A value or a derivative that several rows have a part in is one of a micro-batch.
+void warn_of_micro_batches(const Model& model, const Instance& e, std::vector<Diagnostic>& warnings) {
+  if (model.train.accumulate == 1) return;
+  const auto warn = [&](const Location& where, const std::string& what) {
+    warnings.push_back({Severity::warning,
+                        where,
+                        fmt::format("{} is one of each micro-batch, whose results are averaged", what),
+                        {},
+                        "\"accumulate\": 1 gives that of the whole batch; a mean over rows is the same either way"});
+  };
+  for (const Part& part : model.train.losses)
+    if (part.op == "value") warn(part.op_where, "the loss 'value'");
+  for (const InstanceNode& node : e.nodes)
+    if (node.op == "gradient") return warn(model.train.where, fmt::format("the gradient '{}'", node.path));
+}
+
 // The softmax of a softmax trains, slowly and toward other probabilities; so does the sigmoid of a
 // sigmoid. A probability in the place of its logarithm makes a loss that is below 0.
 void warn_of_probabilities(const Part& part, const Instance& e, std::vector<Diagnostic>& warnings) {
@@ -325,6 +341,7 @@ TrainingPlan plan_training(ModelInstances& instances) {
   plan.buckets = plan_buckets(instances, plan);
   warn_of_endless_training(model, plan.warnings);
   warn_of_mixed(model, e, plan.warnings);
+  warn_of_micro_batches(model, e, plan.warnings);
   if (!model.train.losses.empty()) plan.metrics.push_back({"loss"});
   for (const Part& part : model.train.losses) {
     const LossDef& def = *find_loss(part.op);

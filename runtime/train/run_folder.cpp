@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "ir/diagnostic.h"
+#include "runtime/files/temporary.h"
 #include "runtime/files/write_file.h"
+#include "runtime/process/terminal.h"
 
 namespace heddle::runtime {
 namespace {
@@ -27,14 +30,14 @@ bool is_checkpoint_name(std::string_view name) {
 // Of names of checkpoints, or of paths in one folder: the step is larger.
 bool is_later(const std::string& a, const std::string& b) { return a.size() != b.size() ? a.size() > b.size() : a > b; }
 
+}  // namespace
+
 // A file that somebody else removed meanwhile is no loss.
-void remove_own(const std::string& path) {
+void remove_file(const std::string& path) {
   if (is_regular_file(path) && ::unlink(path.c_str()) != 0 && errno != ENOENT)
     throw UserError(ExitCode::failed, fmt::format("{}: cannot be removed: {}", path, std::strerror(errno)),
                     "name another folder");
 }
-
-}  // namespace
 
 RunFolder::RunFolder(const std::string& path)
     : folder_(path, {.what = "run",
@@ -64,16 +67,34 @@ bool RunFolder::has_lost_checkpoints() const {
 
 void RunFolder::clear() {
   if (!has_run()) return;
-  for (const std::string& path : checkpoints()) remove_own(path);
-  remove_own(best());
-  remove_own(last());
+  for (const std::string& path : checkpoints()) remove_file(path);
+  remove_file(best());
+  remove_file(last());
 }
 
 void RunFolder::remove() {
   clear();
-  remove_own(log());
-  remove_own(at("model.json"));
-  remove_own(at(folder_.mark()));
+  remove_file(log());
+  remove_file(at("model.json"));
+  remove_file(at(folder_.mark()));
+}
+
+std::string foreign_in_run(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0) return {};
+  if (S_ISLNK(info.st_mode)) return "is a link";
+  if (!S_ISDIR(info.st_mode)) return "is no folder";
+  std::error_code ec;
+  const bool marked = is_regular_file(path + "/" + kMark);
+  for (std::filesystem::directory_iterator it(path, ec), end; !ec && it != end; it.increment(ec)) {
+    const std::string name = it->path().filename().string();
+    const bool own = is_temporary_name(name) ||
+                     (marked && (name == kMark || name == "model.json" || name == "log.jsonl" ||
+                                 name == "best.safetensors" || name == "last.safetensors" || is_checkpoint_name(name)));
+    if (!own) return fmt::format("the folder holds '{}', which is not of a run", visible(name));
+  }
+  if (ec) return "cannot be read: " + ec.message();
+  return {};
 }
 
 void remove_run(const std::string& path) {
@@ -92,7 +113,7 @@ void RunFolder::keep_newest(int64_t keep, int64_t step, const std::vector<std::s
   std::vector<std::string> all = checkpoints();
   std::erase_if(all, [newest = checkpoint(step)](const std::string& path) { return is_later(path, newest); });
   for (size_t i = static_cast<size_t>(keep); i < all.size(); ++i)
-    if (std::ranges::find(kept, all[i]) == kept.end()) remove_own(all[i]);
+    if (std::ranges::find(kept, all[i]) == kept.end()) remove_file(all[i]);
 }
 
 }  // namespace heddle::runtime

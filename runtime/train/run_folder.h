@@ -18,9 +18,14 @@
 
 namespace heddle::runtime {
 
+// Why `path` is not the folder of a run alone, or "": "a link", "not a folder", "the folder holds 'mine.txt' beside a run".
+std::string foreign_in_run(const std::string& path);
 // Removes the files of a run, and its folder where nothing else is in it. What is no run's folder, or a link, stays as it
 // is. Throws UserError where another process works in it.
 void remove_run(const std::string& path);
+
+// A regular file, which may be gone already. Throws UserError where it cannot be removed.
+void remove_file(const std::string& path);
 
 class RunFolder {
  public:

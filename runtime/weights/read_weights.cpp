@@ -12,6 +12,7 @@
 #include <set>
 
 #include "ir/diagnostic.h"
+#include "runtime/weights/safetensors_header.h"
 #include "runtime/weights/weights_index.h"
 
 namespace heddle::runtime {
@@ -150,6 +151,9 @@ ReadWeights read_weights(const std::string& path, const std::string& prefix) {
         fmt::format("{}: a checkpoint of a run, not weights alone: it holds the states of the optimizer, too", path),
         "best.safetensors and last.safetensors in the run's folder hold weights; train --run FOLDER --resume "
         "continues from a checkpoint");
+  if (read.file.metadata.contains(kPackageMark))
+    throw UserError(ExitCode::failed, fmt::format("{}: a package of a model, not weights", path),
+                    "name it in the place of the model, and weights that a training has saved");
   if (!prefix.empty()) take_prefix_off(read.file, prefix);
   if (std::ranges::none_of(read.file.tensors, becomes_f32)) return read;
   read.note = told(read.file);

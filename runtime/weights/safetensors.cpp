@@ -191,7 +191,8 @@ void require_weights_path(const std::string& path) {
   try {
     File file(path, O_RDONLY | O_NONBLOCK);
     int64_t data_bytes = 0;
-    read_header(file, path, data_bytes);
+    if (read_header(file, path, data_bytes).metadata.contains(kPackageMark))
+      throw UserError(ExitCode::failed, fmt::format("{}: a package", path));
   } catch (const UserError& error) {
     throw UserError(
         ExitCode::failed,

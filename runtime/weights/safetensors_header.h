@@ -10,6 +10,9 @@
 
 namespace heddle::runtime {
 
+// What the metadata of a package hold (tools/driver/package.h), and those of no other file.
+inline constexpr const char* kPackageMark = "heddle.package";
+
 struct WeightsHeader {
   std::vector<SavedTensor> tensors;
   std::map<std::string, std::string> metadata;

@@ -87,8 +87,8 @@ void package(const PackageArguments& a) {
   driver::write_package(a.out, made);
   if (a.quiet) return;
   std::error_code ec;
-  print_note("{}: {} for {} targets, {} bytes\n", a.out, made.model_name, made.targets.size(),
-             std::filesystem::file_size(a.out, ec));
+  print_note("{}: {} for {} target{}, {} bytes\n", a.out, made.model_name, made.targets.size(),
+             made.targets.size() == 1 ? "" : "s", std::filesystem::file_size(a.out, ec));
 }
 
 }  // namespace

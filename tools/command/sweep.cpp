@@ -146,8 +146,14 @@ int run_sweep(const SweepArguments& a) {
   driver::require_paths(plan, a.run.model.model, read_options(a.run.model));
   driver::plan_rungs(plan, driver::Planned(base.model).plan);
   const std::string mark = mark_of(a, plan, base);
-  driver::TrialsFolder folder(a.out, {"sweep", "heddle-sweep.json", "trials.jsonl", "trial-"}, a.run.saving.resume,
-                              a.run.saving.overwrite);
+  driver::TrialsFolder folder(a.out,
+                              {.what = "sweep",
+                               .mark = "heddle-sweep.json",
+                               .rows = "trials.jsonl",
+                               .runs = "trial-",
+                               .count = "trials",
+                               .results = {"best.json", "best.safetensors"}},
+                              a.run.saving.resume, a.run.saving.overwrite);
   require_same_sweep(a, plan, folder, mark);
   folder.begin(mark, folder.rows());
   const InterruptGuard guard;

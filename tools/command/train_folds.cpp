@@ -105,7 +105,13 @@ int train_folds(const RunArguments& a) {
   driver::TrialsOptions options{.command = train_words(a, a.jobs), .folder = {}, .jobs = a.jobs, .interrupted = {}};
   options.command.insert(options.command.begin() + 2, fmt::format("--folds={}", a.folds));
   const Mark mark = mark_of(a);
-  driver::TrialsFolder folder(a.saving.run, {"cross-validation", "heddle-folds.json", "folds.jsonl", "fold-"},
+  driver::TrialsFolder folder(a.saving.run,
+                              {.what = "cross-validation",
+                               .mark = "heddle-folds.json",
+                               .rows = "folds.jsonl",
+                               .runs = "fold-",
+                               .count = "folds",
+                               .results = {"folds.json"}},
                               a.saving.resume, a.saving.overwrite);
   if (!folder.mark().empty()) require_same_mark(folder.path(), folder.mark(), mark.text, {"folds", "data", "weights"});
   std::vector<std::string> rows = folder.rows();

@@ -11,12 +11,13 @@
 #include "runtime/compile/kernel_cache.h"
 #include "runtime/files/write_file.h"
 #include "runtime/process/terminal.h"
+#include "runtime/weights/safetensors_header.h"
 #include "runtime/weights/sealed.h"
 
 namespace heddle::driver {
 namespace {
 
-constexpr const char* kManifest = "heddle.package";
+constexpr const char* kManifest = runtime::kPackageMark;
 constexpr const char* kModel = "model.json";
 constexpr const char* kAgain = "copy it again, or make it anew: heddle package MODEL -o FILE";
 

@@ -54,10 +54,14 @@ class Attempts {
   std::optional<UserError> refusal_;
 };
 
-[[noreturn]] void refuse(const UserError& refusal, size_t blocks) {
+// A limit of the model's own is not raised by the option that the refusal names.
+[[noreturn]] void refuse(const UserError& refusal, const frontend::PlannedMemory& memory, int64_t limit) {
   std::vector<Diagnostic> all = refusal.diagnostics();
-  all.front().notes.push_back(
-      {Severity::note, {}, fmt::format("all {} blocks are computed again already", blocks), {}, {}});
+  const size_t blocks = memory.blocks.size() + memory.others.size();
+  if (blocks > 0)
+    all.front().notes.push_back(
+        {Severity::note, {}, fmt::format("also with all {} blocks computed again", blocks), {}, {}});
+  if (memory.limit == limit) all.front().help = "a smaller batch takes less; a larger train.memory.limit allows more";
   throw UserError(std::move(all), ExitCode::limit);
 }
 
@@ -69,10 +73,11 @@ ir::Module plan_within(ir::Module m, const frontend::PlannedMemory& memory, cons
   const size_t all = memory.others.size(), chosen = memory.blocks.size();
   const int64_t limit = limit_of(memory, options);
   const bool speaks = options.remark || options.after;
-  if (all == 0 || limit == 0) return attempts.planned(0);
+  if (limit == 0) return attempts.planned(0);
   if (std::optional<ir::Module> best = attempts.with(0)) return speaks ? attempts.planned(0) : std::move(*best);
+  if (all == 0) refuse(*attempts.refusal(), memory, limit);
   std::optional<ir::Module> best = attempts.with(all);
-  if (!best) refuse(*attempts.refusal(), all + chosen);
+  if (!best) refuse(*attempts.refusal(), memory, limit);
   // More blocks take less memory: the least number that is enough is found by halving.
   size_t too_few = 0, enough = all;
   while (enough - too_few > 1) {

@@ -1,6 +1,6 @@
 // A sweep in its folder: the trials of all rungs as processes, a line for each that has ended, and the best of them.
 //
-//   TrialsFolder folder("runs/lr", {"sweep", "heddle-sweep.json", "trials.jsonl", "trial-"}, resume, overwrite);
+//   TrialsFolder folder("runs/lr", {.what = "sweep", .mark = "heddle-sweep.json", ...}, resume, overwrite);
 //   folder.begin(mark, folder.rows());
 //   const SweepEnd end = run_sweep(plan, folder, {.trials = options, .told = print_row});
 //   end.best->trial   // whose folder is folder.at(trial_name(end.best->trial))

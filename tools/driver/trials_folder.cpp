@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <fstream>
 #include <iterator>
 
@@ -36,6 +37,18 @@ std::vector<std::string> whole_lines(const std::string& text) {
   return lines;
 }
 
+// 0 where the mark does not say.
+int64_t count_of(const std::string& mark, const std::string& key) {
+  try {
+    const SourceFile file{"mark", mark};
+    const frontend::Json json = frontend::parse_json(file);
+    const frontend::Json* count = json.find(key);
+    return count != nullptr && count->kind == frontend::Json::Kind::integer ? count->integer : 0;
+  } catch (const UserError&) {
+    return 0;
+  }
+}
+
 }  // namespace
 
 TrialsFolder::TrialsFolder(const std::string& path, const TrialsNames& names, bool resume, bool overwrite)
@@ -58,24 +71,39 @@ void TrialsFolder::read(bool resume, bool overwrite) {
   if (runtime::is_regular_file(at(names_.rows))) rows_ = whole_lines(text_of(at(names_.rows)));
 }
 
-// Those of all trials of before: new ones may be fewer, and of other names.
-void TrialsFolder::remove_runs() const {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+// What lies in the folder under the names of the first so many trials.
+std::vector<std::string> TrialsFolder::run_names(int64_t most) const {
+  std::vector<std::string> runs;
   for (const std::string& name : folder_.names()) {
     if (!name.starts_with(names_.runs)) continue;
-    const std::string_view number = std::string_view(name).substr(names_.runs.size());
-    if (!number.empty() && std::ranges::all_of(number, is_digit)) runtime::remove_run(at(name));
+    int64_t number = 0;
+    const char *begin = name.data() + names_.runs.size(), *end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(begin, end, number);
+    if (error == std::errc() && stop == end && number >= 1 && number <= most) runs.push_back(name);
   }
+  return runs;
+}
+
+// Of trials of before: new ones may be fewer. What is in the way of a new one is told before anything is removed.
+void TrialsFolder::replace(const std::string& mark) const {
+  const int64_t before = count_of(text_of(at(names_.mark)), names_.count), now = count_of(mark, names_.count);
+  for (const std::string& name : run_names(now))
+    if (const std::string foreign = runtime::foreign_in_run(at(name)); !foreign.empty())
+      throw UserError(ExitCode::failed, fmt::format("{}: {}", at(name), foreign),
+                      "move it elsewhere: --overwrite removes runs of earlier trials only");
+  for (const std::string& name : names_.results)
+    if (runtime::is_regular_file(at(name))) runtime::remove_file(at(name));
+  for (const std::string& name : run_names(before)) runtime::remove_run(at(name));
 }
 
 // The old rows go before the new mark comes: none is ever taken for one of other trials.
 void TrialsFolder::begin(const std::string& mark, const std::vector<std::string>& rows) {
   std::string text;
   for (const std::string& row : rows) text += row + "\n";
+  if (overwrite_ && folder_.is_marked()) replace(mark);
   // In a new folder the mark comes first: what lies in a folder without one is nobody's.
   if (!folder_.is_marked()) runtime::replace_file(at(names_.mark), {mark});
   runtime::replace_file(at(names_.rows), {text});
-  if (overwrite_) remove_runs();
   runtime::replace_file(at(names_.mark), {mark});
   rows_ = rows;
 }

@@ -5,7 +5,8 @@
 //   trial-0001/ ...     their runs
 //
 // One process at a time: the folder is locked (flock) as long as the object lives. A folder that holds something else,
-// and no mark, is refused; files of other names are never touched. New trials that replace others remove their runs.
+// and no mark, is refused; files of other names are never touched. New trials that replace others remove the runs of as
+// many as the mark names, and their results.
 #pragma once
 #include <string>
 #include <vector>
@@ -15,10 +16,12 @@
 namespace heddle::driver {
 
 struct TrialsNames {
-  std::string what;  // for messages: "sweep"
-  std::string mark;  // "heddle-sweep.json"
-  std::string rows;  // "trials.jsonl"
-  std::string runs;  // "trial-": the trials' folders, with a number behind it
+  std::string what;                  // for messages: "sweep"
+  std::string mark;                  // "heddle-sweep.json"
+  std::string rows;                  // "trials.jsonl"
+  std::string runs;                  // "trial-": the trials' folders, with a number from 1 on behind it
+  std::string count;                 // the mark's key that says how many there are: "trials"
+  std::vector<std::string> results;  // files that are written once they have ended: "best.json"
 };
 
 class TrialsFolder {
@@ -39,7 +42,8 @@ class TrialsFolder {
 
  private:
   void read(bool resume, bool overwrite);
-  void remove_runs() const;
+  std::vector<std::string> run_names(int64_t most) const;
+  void replace(const std::string& mark) const;
   runtime::LockedFolder folder_;
   TrialsNames names_;
   bool overwrite_ = false;
