@@ -189,7 +189,7 @@ class Recompute {
     const auto operand_of = [&](ValueId v) {
       if (const auto at = again.find(v); at != again.end()) return at->second;
       if (!waits(v)) return v;
-      const NodeId n = g_.add_node(op_def("after"), {v, dy}, {}, {g_[v].name + ".again"}, {g_[v].type},
+      const NodeId n = g_.add_node(op_def("ordered_after"), {v, dy}, {}, {g_[v].name + ".again"}, {g_[v].type},
                                    g_[v].def.valid() ? g_[g_[v].def].loc : Location{});
       return again[v] = g_[n].results[0];
     };

@@ -3,7 +3,7 @@
 //   %h.0.fc: f32[64,512] = matmul(%x, %w)              %h.0.fc: f32[64,512] = matmul(%x, %w)
 //   %h.0.act: f32[64,512] = relu(%h.0.fc)              %h.0.act: f32[64,512] = relu(%h.0.fc)
 //   ...                                          ->    ...
-//   %dw = matmul(%dy, %h.0.act)                        %x.again: f32[64,128] = after(%x, %dy)
+//   %dw = matmul(%dy, %h.0.act)                        %x.again: f32[64,128] = ordered_after(%x, %dy)
 //                                                      %h.0.fc.again = matmul(%x.again, %w)
 //                                                      %h.0.act.again = relu(%h.0.fc.again)
 //                                                      %dw = matmul(%dy, %h.0.act.again)

@@ -16,7 +16,7 @@ std::vector<IndexMap> maps(const Signature& s) {
 
 std::vector<Tensor> eval(const Signature& /*s*/, std::span<const Tensor* const> operands) { return {*operands[0]}; }
 
-const RegisterOp op({.name = "after",
+const RegisterOp op({.name = "ordered_after",
                      .doc = "x, known no sooner than `earlier`, of which nothing is read",
                      .operands = {"x", "earlier"},
                      .kind = Movement{maps},
