@@ -84,7 +84,7 @@ Sample sample(const Dims& shape, int64_t stream, const std::string& dtype) {
 
 // What the operator for a part has beside the one for all.
 std::vector<Sample> from(std::vector<Sample> samples) {
-  for (Sample& s : samples) s.shapes.push_back({}), s.dtypes.push_back(DType::i64);
+  for (Sample& s : samples) s.shapes.emplace_back(), s.dtypes.push_back(DType::i64);
   return samples;
 }
 
