@@ -124,6 +124,7 @@ std::map<std::string, Counters> ncu_counters(const std::vector<std::string>& com
   const runtime::TemporaryFolder folder;
   const std::string csv = folder.path() + "/counters.csv";
   std::vector<std::string> names;
+  names.reserve(std::size(kMetrics));
   for (const Metric& m : kMetrics) names.emplace_back(m.ncu);
   std::vector<std::string> words = {runtime::find_program("env"), "HEDDLE_CUDA_STEPS=launches", find_ncu()};
   words.insert(words.end(), {"--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base"});

@@ -77,6 +77,7 @@ double mean(const std::vector<double>& values, const std::vector<size_t>& of) {
 
 std::vector<double> totals(const std::vector<std::vector<runtime::StepTime>>& rounds) {
   std::vector<double> sums;
+  sums.reserve(rounds.size());
   for (const std::vector<runtime::StepTime>& round : rounds)
     sums.push_back(std::accumulate(round.begin(), round.end(), 0.0,
                                    [](double sum, const runtime::StepTime& t) { return sum + t.seconds; }));
@@ -95,6 +96,7 @@ class Joiner {
     std::map<std::string, int> callers;
     for (const Placed& p : all) ++callers[title_of(*p.step)];
     std::vector<ProfiledKernel> kernels;
+    kernels.reserve(all.size());
     for (const Placed& p : all) kernels.push_back(kernel(p, callers[title_of(*p.step)] == 1));
     return kernels;
   }
