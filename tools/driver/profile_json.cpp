@@ -19,6 +19,7 @@ constexpr std::string_view kFormat = "heddle-profile/1";
 
 std::string texts_json(const std::vector<std::string>& words) {
   std::vector<std::string> quoted;
+  quoted.reserve(words.size());
   for (const std::string& w : words) quoted.push_back(runtime::json_quoted(w));
   return runtime::json_list(quoted);
 }
