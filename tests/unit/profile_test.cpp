@@ -79,7 +79,7 @@ TEST(Profile, KernelsAreMatchedByOperatorsAndLines) {
   EXPECT_EQ(changes[1].after, nullptr);
   EXPECT_EQ(changes[2].before, nullptr);
   EXPECT_EQ(changes[2].after->title, "abs");
-  for (const size_t i : {3, 4}) EXPECT_NEAR(changes[i].seconds(), 0, 1e-12);
+  for (const size_t i : {3u, 4u}) EXPECT_NEAR(changes[i].seconds(), 0, 1e-12);
 }
 
 TEST(Profile, OfADifferentSizeAKernelIsStillTheSame) {
