@@ -9,6 +9,7 @@
 
 #include "ir/copy_node.h"
 #include "ir/cursor.h"
+#include "ir/dependencies.h"
 #include "ir/op_def.h"
 #include "passes/outline.h"
 
@@ -18,19 +19,6 @@ using namespace ir;
 namespace {
 
 constexpr int64_t kSmall = 8;  // so many times smaller is small
-
-// By NodeId index: what a set of values is made of.
-std::vector<char> ancestors(const Graph& g, const Values& of) {
-  std::vector<char> found(g.node_count(), 0);
-  for (const ValueId v : of)
-    if (g[v].def.valid()) found[index_of(g[v].def)] = 1;
-  for (size_t i = g.order.size(); i-- > 0;) {
-    if (!found[index_of(g.order[i])]) continue;
-    for (const ValueId v : g[g.order[i]].operands)
-      if (g[v].def.valid()) found[index_of(g[v].def)] = 1;
-  }
-  return found;
-}
 
 // Of the loop over micro-batches, as the frontend calls them: sums of gradients (frontend/training/accumulate.h).
 bool sums_gradients(const Value& carry) { return carry.role == Role::carry && carry.name.ends_with(".grad.so_far"); }
@@ -48,9 +36,14 @@ std::vector<char> backward_nodes(const Graph& g) {
   }
   for (const ValueId v : g.outputs)
     if (output_role(g[v].name) != OutputRole::norm && g[v].name != kToldScale) told.push_back(v);
-  std::vector<char> backward = ancestors(g, next);
-  const std::vector<char> forward = ancestors(g, told);
-  for (size_t i = 0; i < backward.size(); ++i) backward[i] = backward[i] && !forward[i];
+  const std::vector<char> of_next = dependencies(g, next), of_told = dependencies(g, told);
+  std::vector<char> backward(g.node_count(), 0);
+  for (const NodeId n : g.order) {
+    const auto any = [&](const std::vector<char>& of) {
+      return std::ranges::any_of(g[n].results, [&](ValueId v) { return of[index_of(v)] != 0; });
+    };
+    backward[index_of(n)] = any(of_next) && !any(of_told);
+  }
   return backward;
 }
 
@@ -195,9 +188,9 @@ class Recompute {
     };
     int64_t bytes = 0;
     for (const NodeId id : nodes) {
+      const Node n = g_[id];  // a copy: building moves the array
       Values operands;
-      for (const ValueId v : std::vector<ValueId>(g_[id].operands)) operands.push_back(operand_of(v));
-      const Node n = g_[id];
+      for (const ValueId v : n.operands) operands.push_back(operand_of(v));
       const NodeId copy = copy_node(g_, g_, n, operands);
       for (size_t i = 0; i < n.results.size(); ++i) {
         again[n.results[i]] = g_[copy].results[i];

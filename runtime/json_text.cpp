@@ -61,6 +61,13 @@ std::string json_number(double value) { return std::isfinite(value) ? fmt::forma
 
 std::string json_list(const std::vector<std::string>& items) { return fmt::format("[{}]", fmt::join(items, ", ")); }
 
+std::string json_texts(const std::vector<std::string>& words) {
+  std::vector<std::string> items;
+  items.reserve(words.size());
+  for (const std::string& word : words) items.push_back(json_quoted(word));
+  return json_list(items);
+}
+
 JsonObject& JsonObject::raw(std::string_view key, std::string_view json) {
   if (!body_.empty()) body_ += ", ";
   body_ += json_quoted(key);

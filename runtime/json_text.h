@@ -12,7 +12,8 @@ namespace heddle::runtime {
 bool is_utf8(std::string_view text);
 std::string json_quoted(std::string_view text);
 std::string json_number(double value);  // shortest that reads back equal; null for what JSON cannot hold
-std::string json_list(const std::vector<std::string>& items);  // of JSON texts
+std::string json_list(const std::vector<std::string>& items);   // of JSON texts
+std::string json_texts(const std::vector<std::string>& words);  // a list of words, which it quotes
 
 class JsonObject {
  public:

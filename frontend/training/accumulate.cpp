@@ -13,6 +13,7 @@
 #include "frontend/training/parameter_patterns.h"
 #include "frontend/training/row_draws.h"
 #include "ir/check.h"
+#include "ir/dependencies.h"
 #include "ir/scan.h"
 
 namespace heddle::frontend {
@@ -30,18 +31,6 @@ const std::string kCount(ir::output_name(ir::OutputRole::count));
 
 std::string gradient_of(const std::string& path) { return path + ".grad"; }
 std::string whole_count_of(const std::string& loss) { return loss + ".count.whole"; }
-
-// What values depend on, by all operators. By ValueId index.
-std::vector<char> cone(const ir::Graph& g, const ir::Values& of) {
-  std::vector<char> reached(g.value_count(), 0);
-  for (const ValueId v : of) reached[ir::index_of(v)] = 1;
-  for (auto it = g.order.rbegin(); it != g.order.rend(); ++it) {
-    const ir::Node& n = g[*it];
-    if (std::ranges::none_of(n.results, [&](ValueId v) { return reached[ir::index_of(v)] != 0; })) continue;
-    for (const ValueId v : n.operands) reached[ir::index_of(v)] = 1;
-  }
-  return reached;
-}
 
 bool is_unused(const ir::Graph& g, const ir::Node& n) {
   return std::ranges::all_of(n.results, [&](ValueId v) { return g.unused(v); });
@@ -158,7 +147,7 @@ class Piecing {
   // They are summed up before a gradient is made: what they depend on is the data's.
   void require_counts_known() {
     for (size_t i = 0; i < counts_.size(); ++i) {
-      const std::vector<char> needed = cone(g(), {counts_[i]});
+      const std::vector<char> needed = ir::dependencies(g(), {counts_[i]});
       for (const ValueId v : g().inputs) {
         const ir::Value& in = g()[v];
         const bool own = in.role == ir::Role::input || in.name == "seed" || in.name == "step";
@@ -235,7 +224,7 @@ class Piecing {
     ir::Values results;
     for (const Turn::Carry& c : turn_.carries) results.push_back(c.next);
     results.insert(results.end(), turn_.stacked.begin(), turn_.stacked.end());
-    const std::vector<char> needed = cone(g(), results);
+    const std::vector<char> needed = ir::dependencies(g(), results);
     for (size_t i = 0; i < piece_.indices.size(); ++i) {
       IndexCheck& check = piece_.indices[i];
       const ir::Node& reader = g()[check.reader];

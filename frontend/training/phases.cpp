@@ -9,6 +9,7 @@
 #include "frontend/keys/fields.h"
 #include "frontend/training/parameter_patterns.h"
 #include "frontend/training/weight_rules.h"
+#include "ir/dependencies.h"
 #include "ir/gradient_flow.h"
 #include "ir/op_def.h"
 
@@ -21,15 +22,12 @@ namespace {
 
 using ValueSet = std::set<ValueId>;
 
-// What values depend on, by all operators.
 ValueSet cone(const ir::Graph& g, const ir::Values& of) {
-  ValueSet reached(of.begin(), of.end());
-  for (auto it = g.order.rbegin(); it != g.order.rend(); ++it) {
-    const ir::Node& n = g[*it];
-    if (std::ranges::none_of(n.results, [&](ValueId v) { return reached.contains(v); })) continue;
-    reached.insert(n.operands.begin(), n.operands.end());
-  }
-  return reached;
+  const std::vector<char> reached = ir::dependencies(g, of);
+  ValueSet values;
+  for (size_t i = 0; i < reached.size(); ++i)
+    if (reached[i] != 0) values.insert(values.end(), ValueId{static_cast<int32_t>(i)});
+  return values;
 }
 
 // What depends on values, these included.

@@ -1,31 +1,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ir/op_def.h"
-#include "ir/ops/reduce.h"
+#include "ir/ops/all_elements.h"
 
 namespace heddle::ir {
 namespace {
 
-DType wide_dtype(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
-
-std::vector<Type> infer(const Signature& s) {
-  for (const Type& x : s.operands)
-    if (x.dtype != s.operands[0].dtype)
-      throw InferError("operands differ in type: " + to_string(s.operands[0]) + " vs " + to_string(x));
-  return {{wide_dtype(s.operands[0].dtype), {}}};
-}
-
-Values decomposition(Builder& b, const Node& n) {
-  const std::vector<ValueId> operands = n.operands;
-  ValueId largest;
-  for (const ValueId x : operands) {
-    const ValueId wide = b.cast(x, wide_dtype(b.type(x).dtype));
-    const ValueId own = b("reduce_max", {b("abs", {wide})});
-    largest = largest.valid() ? b("max", {largest, own}) : own;
-  }
-  return {largest};
-}
+Values decomposition(Builder& b, const Node& n) { return {decompose_of_all(b, n, {"abs", "reduce_max", "max"})}; }
 
 std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) {
   Tensor y(s.results[0]);
@@ -44,15 +25,11 @@ const RegisterOp largest_magnitude(
      .dtypes = kFloating,
      .kind = Composite{},
      .traits = {.of_one_list = true},
-     .infer = infer,
+     .infer = infer_of_all,
      .eval = eval,
      .decomposition = decomposition,
      .flops = 2,
-     .samples = {{.shapes = {{33}}},
-                 {.shapes = {{4, 7}, {5}}},
-                 {.shapes = {{1}, {3, 1, 5}, {2, 2}}},
-                 {.shapes = {{}}},
-                 {.shapes = {{1025}, {17}}}}});
+     .samples = samples_of_all()});
 
 }  // namespace
 }  // namespace heddle::ir

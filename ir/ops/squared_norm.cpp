@@ -1,28 +1,10 @@
 #include "ir/evaluate/sums.h"
-#include "ir/ops/reduce.h"
+#include "ir/ops/all_elements.h"
 
 namespace heddle::ir {
 namespace {
 
-DType sum_dtype(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
-
-std::vector<Type> infer(const Signature& s) {
-  for (const Type& x : s.operands)
-    if (x.dtype != s.operands[0].dtype)
-      throw InferError("operands differ in type: " + to_string(s.operands[0]) + " vs " + to_string(x));
-  return {{sum_dtype(s.operands[0].dtype), {}}};
-}
-
-Values decomposition(Builder& b, const Node& n) {
-  const std::vector<ValueId> operands = n.operands;
-  ValueId total;
-  for (const ValueId x : operands) {
-    const ValueId wide = b.cast(x, sum_dtype(b.type(x).dtype));
-    const ValueId sum = b("reduce_sum", {b("square", {wide})});
-    total = total.valid() ? b("add", {total, sum}) : sum;
-  }
-  return {total};
-}
+Values decomposition(Builder& b, const Node& n) { return {decompose_of_all(b, n, {"square", "reduce_sum", "add"})}; }
 
 Grads grad(Builder& b, const Node& n, const Values& dy) {
   const std::vector<ValueId> operands = n.operands;
@@ -52,16 +34,12 @@ const RegisterOp squared_norm({.name = "squared_norm",
                                .dtypes = kFloating,
                                .kind = Composite{},
                                .traits = {.of_one_list = true},
-                               .infer = infer,
+                               .infer = infer_of_all,
                                .eval = eval,
                                .grad = grad,
                                .decomposition = decomposition,
                                .flops = 2,
-                               .samples = {{.shapes = {{33}}},
-                                           {.shapes = {{4, 7}, {5}}},
-                                           {.shapes = {{1}, {3, 1, 5}, {2, 2}}},
-                                           {.shapes = {{}}},
-                                           {.shapes = {{1025}, {17}}}}});
+                               .samples = samples_of_all()});
 
 }  // namespace
 }  // namespace heddle::ir

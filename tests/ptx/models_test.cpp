@@ -182,6 +182,18 @@ TEST(PtxSparse, StepsAgreeWithTheHost) {
                     std::string("train.optimizer=") + optimizer});
 }
 
+// What a training step over random rows leaves; whatever the interpreter finds wrong with it is a failure.
+Images first_step(const codegen::Program& program, const std::string& what) {
+  PtxDevice device(options());
+  ProgramRun run(program, device);
+  run.run(*program.find_entry(ir::Phase::init));
+  const codegen::Entry& entry = *program.find_entry(ir::Phase::train);
+  run.write(entry, random_batch(entry, 1));
+  run.run(entry);
+  for (const ptx::Finding& f : device.findings()) ADD_FAILURE() << what << ": " << to_string(f);
+  return run.read(entry);
+}
+
 // A model that allows it has products on the tensor cores, and a loss that is near that of exact ones but not it.
 TEST(PtxPrecision, IsWhatTheModelAllows) {
   if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
@@ -189,14 +201,7 @@ TEST(PtxPrecision, IsWhatTheModelAllows) {
   for (const std::string precision : {"f32", "tf32", "bf16"}) {
     const codegen::Program program =
         plan_model("digits_cnn", true, ir::h200(), {R"(train.precision={"compute": ")" + precision + R"("})"}).program;
-    PtxDevice device(options());
-    ProgramRun run(program, device);
-    run.run(*program.find_entry(ir::Phase::init));
-    const codegen::Entry& entry = *program.find_entry(ir::Phase::train);
-    run.write(entry, random_batch(entry, 1));
-    run.run(entry);
-    losses[precision] = run.read(entry).at("output 0").real.at(0);
-    for (const ptx::Finding& f : device.findings()) ADD_FAILURE() << precision << ": " << to_string(f);
+    losses[precision] = first_step(program, precision).at("output 0").real.at(0);
   }
   EXPECT_NE(losses.at("tf32"), losses.at("f32"));
   EXPECT_NEAR(losses.at("tf32"), losses.at("f32"), 1e-3 * losses.at("f32"));
@@ -214,13 +219,8 @@ TEST(PtxPrecision, MixedStepsAreNearThoseOfF32) {
     if (!mixed.empty()) set.push_back(R"(train.precision={"mixed": ")" + mixed + R"(", "loss_scale": 1024})");
     const codegen::Program program = plan_model("digits_cnn", true, ir::h200(), set).program;
     EXPECT_EQ(program.source.find("const hd::half*") != std::string::npos, mixed == "f16");
-    PtxDevice device(options());
-    ProgramRun run(program, device);
-    run.run(*program.find_entry(ir::Phase::init));
     const codegen::Entry& entry = *program.find_entry(ir::Phase::train);
-    run.write(entry, random_batch(entry, 1));
-    run.run(entry);
-    const Images after = run.read(entry);
+    const Images after = first_step(program, mixed);
     losses[mixed] = after.at("output 0").real.at(0);
     const auto told = std::ranges::find(entry.outputs, ir::kToldScale, &codegen::Buffer::name);
     ASSERT_EQ(told != entry.outputs.end(), !mixed.empty());
@@ -228,7 +228,6 @@ TEST(PtxPrecision, MixedStepsAreNearThoseOfF32) {
       const auto i = told - entry.outputs.begin();
       EXPECT_EQ(after.at(fmt::format("output {}", i)).real.at(0), 1024) << mixed;
     }
-    for (const ptx::Finding& f : device.findings()) ADD_FAILURE() << mixed << ": " << to_string(f);
   }
   EXPECT_NE(losses.at("bf16"), losses.at(""));
   EXPECT_NEAR(losses.at("bf16"), losses.at(""), 1e-2 * losses.at(""));

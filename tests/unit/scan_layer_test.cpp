@@ -73,21 +73,23 @@ void expect_equal(const Trained& expected, const Trained& got, double tolerance)
   for (const auto& [name, value] : expected.states) EXPECT_LE(apart(value, got.states.at(name)), tolerance) << name;
 }
 
+// So many steps, by the evaluator.
+Trained by_oracle(ir::Module which, int steps) {
+  which = testing::differentiated(std::move(which));
+  return train(which, steps, [&](const char* graph, const NamedTensors& inputs) {
+    const ir::Graph& g = *which.find_graph(graph);
+    NamedTensors own;
+    for (const ValueId v : g.inputs) own[g[v].name] = inputs.at(g[v].name);
+    return evaluate(which, g, own);
+  });
+}
+
 // In double precision, dropout included: each step of a sequence draws numbers of its own.
 TEST(ScanLayer, TrainsAsItsStepsWrittenOut) {
   Sources sources;
   const ir::Module m = recurrent(sources);
   ASSERT_EQ(m.bodies.size(), 4U);  // two scans, in @train and in @eval and @predict
-  const auto by_oracle = [](ir::Module which) {
-    which = testing::differentiated(std::move(which));
-    return train(which, 4, [&](const char* graph, const NamedTensors& inputs) {
-      const ir::Graph& g = *which.find_graph(graph);
-      NamedTensors own;
-      for (const ValueId v : g.inputs) own[g[v].name] = inputs.at(g[v].name);
-      return evaluate(which, g, own);
-    });
-  };
-  const Trained scanned = by_oracle(m), written = by_oracle(testing::unrolled(m));
+  const Trained scanned = by_oracle(m, 4), written = by_oracle(testing::unrolled(m), 4);
   expect_equal(written, scanned, 1e-9);
   EXPECT_NE(scanned.losses[0], scanned.losses[3]);
 }
@@ -113,16 +115,7 @@ TEST(ScanLayer, CarriesRunningStatisticsFromStepToStep) {
                                     {"name": "m", "op": "mean", "in": "y", "axis": 1}, {"name": "w", "op": "dense", "in": "m", "units": 4})",
       R"(, "blocks": {"norm": {"inputs": ["v"], "nodes": [{"name": "n", "op": "batch_norm", "in": "v"}], "output": "n"}},
                                     "train": {"batch": {"N": 8}, "steps": 5, "loss": {"op": "mse", "in": ["w", "t"]}, "optimizer": "sgd"})"));
-  const auto by_oracle = [](ir::Module which) {
-    which = testing::differentiated(std::move(which));
-    return train(which, 3, [&](const char* graph, const NamedTensors& inputs) {
-      const ir::Graph& g = *which.find_graph(graph);
-      NamedTensors own;
-      for (const ValueId v : g.inputs) own[g[v].name] = inputs.at(g[v].name);
-      return evaluate(which, g, own);
-    });
-  };
-  const Trained scanned = by_oracle(built->module), written = by_oracle(testing::unrolled(built->module));
+  const Trained scanned = by_oracle(built->module, 3), written = by_oracle(testing::unrolled(built->module), 3);
   expect_equal(written, scanned, 1e-9);
   EXPECT_EQ(scanned.states.at("s.n.num_batches_tracked").at(0), 3 * 3);
   testing::HostRun run(built->module, "train");
@@ -147,16 +140,7 @@ TEST(ScanLayer, LooksUpWhatIsKeptInside) {
            {"name": "e", "op": "embedding", "in": "k", "vocab": 3, "units": 4}, {"name": "f", "op": "mean", "in": "e", "axis": 1},
            {"name": "a", "op": "add", "in": ["z", "h"]}, {"name": "o", "op": "add", "in": ["a", "f"]}], "output": "o"}},
          "train": {"batch": {"N": 8}, "steps": 5, "loss": {"op": "mse", "in": ["w", "t"]}, "optimizer": {"op": "sgd", "lr": 1e-4}})"));
-  const auto by_oracle = [](ir::Module which) {
-    which = testing::differentiated(std::move(which));
-    return train(which, 3, [&](const char* graph, const NamedTensors& inputs) {
-      const ir::Graph& g = *which.find_graph(graph);
-      NamedTensors own;
-      for (const ValueId v : g.inputs) own[g[v].name] = inputs.at(g[v].name);
-      return evaluate(which, g, own);
-    });
-  };
-  const Trained scanned = by_oracle(built->module), written = by_oracle(testing::unrolled(built->module));
+  const Trained scanned = by_oracle(built->module, 3), written = by_oracle(testing::unrolled(built->module), 3);
   expect_equal(written, scanned, 1e-9);
   testing::HostRun run(built->module, "train");
   expect_equal(scanned, train(built->module, 3, [&](const char* g, const NamedTensors& in) { return run(g, in); }),

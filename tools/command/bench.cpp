@@ -82,12 +82,7 @@ void bench(const BenchArguments& a) {
 void add_bench(CommandLine& line) {
   Command command = line.add_subcommand("bench", "time an entry's step on random inputs");
   const auto a = std::make_shared<BenchArguments>();
-  add_model_arguments(command, a->steps.model);
-  add_device_arguments(command, a->steps.device);
-  command
-      .add_option("--entry", a->steps.entry,
-                  "train (default), eval, predict, init, or another that inspect lists: train.16")
-      .may_be({"train", "eval", "predict", "init"});
+  add_steps_arguments(command, a->steps);
   command.add_option("--seconds", a->seconds, "seconds to measure, without the warm-up (default 1)")
       .between(0.01, 3600.0);
   command.add_option("--blocks", a->blocks, "timed blocks (default 9)").between(7, 1000);

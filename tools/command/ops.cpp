@@ -52,13 +52,6 @@ std::string mixed_text(const OpDef& op) {
   return ir::to_string(mixed.rule) + (mixed.departs.empty() ? "" : " (PyTorch's autocast: " + mixed.departs + ")");
 }
 
-std::string quoted_list(const std::vector<std::string>& names) {
-  std::vector<std::string> items;
-  items.reserve(names.size());
-  for (const std::string& n : names) items.push_back(runtime::json_quoted(n));
-  return runtime::json_list(items);
-}
-
 std::string op_json(const OpDef& op) {
   std::vector<std::string> attrs;
   std::vector<std::string> dtypes;
@@ -71,8 +64,10 @@ std::string op_json(const OpDef& op) {
   for (ir::DType d : op.dtypes) dtypes.push_back(ir::to_string(d));
   JsonObject out;
   out.text("name", op.name).text("kind", kind_text(op)).text("doc", op.doc);
-  out.raw("operands", quoted_list(op.operands)).flag("variadic", op.variadic).raw("results", quoted_list(op.results));
-  out.raw("attrs", runtime::json_list(attrs)).raw("dtypes", quoted_list(dtypes));
+  out.raw("operands", runtime::json_texts(op.operands))
+      .flag("variadic", op.variadic)
+      .raw("results", runtime::json_texts(op.results));
+  out.raw("attrs", runtime::json_list(attrs)).raw("dtypes", runtime::json_texts(dtypes));
   return out.text("gradient", gradient_text(op)).text("mixed", mixed_text(op)).str();
 }
 
@@ -142,8 +137,8 @@ std::string entry_json(const ReferenceEntry& e) {
     settings.push_back(setting.str());
   }
   JsonObject out;
-  out.text("kind", e.kind).text("name", e.name).text("doc", e.doc).raw("inputs", quoted_list(e.inputs));
-  out.raw("optional", quoted_list(e.optional));
+  out.text("kind", e.kind).text("name", e.name).text("doc", e.doc).raw("inputs", runtime::json_texts(e.inputs));
+  out.raw("optional", runtime::json_texts(e.optional));
   return out.raw("settings", runtime::json_list(settings)).text("parameters", e.parameters).str();
 }
 

@@ -189,12 +189,7 @@ void profile(const ProfileArguments& a) {
 void add_profile(CommandLine& line) {
   Command command = line.add_subcommand("profile", "the time of each kernel of an entry's step, and what bounds it");
   const auto a = std::make_shared<ProfileArguments>();
-  add_model_arguments(command, a->steps.model);
-  add_device_arguments(command, a->steps.device);
-  command
-      .add_option("--entry", a->steps.entry,
-                  "train (default), eval, predict, init, or another that inspect lists: train.16")
-      .may_be({"train", "eval", "predict", "init"});
+  add_steps_arguments(command, a->steps);
   command.add_option("--weights", a->steps.weights, "the weights (safetensors); default: initial values")
       .takes(Takes::file);
   command.add_option("--seconds", a->seconds, "seconds to measure, about (default 1)").between(0.01, 3600.0);

@@ -151,16 +151,14 @@ std::string difference_text(const driver::Profile& before, const driver::Profile
 std::string difference_json(const driver::Profile& before, const driver::Profile& after) {
   std::vector<std::string> kernels;
   for (const driver::KernelChange& c : driver::difference(before, after)) {
-    std::vector<std::string> ops, lines;
-    for (const std::string& op : c.kernel().ops) ops.push_back(runtime::json_quoted(op));
-    for (const std::string& line : c.kernel().lines) lines.push_back(runtime::json_quoted(line));
     runtime::JsonObject out;
     out.number("change_seconds", c.seconds());
     c.before ? out.number("before_seconds", c.before->seconds).text("before", c.before->title)
              : out.raw("before_seconds", "null").raw("before", "null");
     c.after ? out.number("after_seconds", c.after->seconds).text("after", c.after->title)
             : out.raw("after_seconds", "null").raw("after", "null");
-    kernels.push_back(out.raw("ops", runtime::json_list(ops)).raw("lines", runtime::json_list(lines)).str());
+    kernels.push_back(
+        out.raw("ops", runtime::json_texts(c.kernel().ops)).raw("lines", runtime::json_texts(c.kernel().lines)).str());
   }
   runtime::JsonObject out;
   out.text("format", "heddle-profile-difference/1").text("before", head(before)).text("after", head(after));

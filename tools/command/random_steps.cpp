@@ -9,6 +9,7 @@
 #include "runtime/train/trainer.h"
 #include "runtime/weights/program_weights.h"
 #include "runtime/weights/read_weights.h"
+#include "tools/command/command_line.h"
 #include "tools/command/device_arguments.h"
 #include "tools/command/output.h"
 #include "tools/driver/fit_weights.h"
@@ -91,6 +92,15 @@ void load_weights(const std::string& path, runtime::Executable& executable, cons
 }
 
 }  // namespace
+
+void add_steps_arguments(Command& command, StepsRequest& request) {
+  add_model_arguments(command, request.model);
+  add_device_arguments(command, request.device);
+  command
+      .add_option("--entry", request.entry,
+                  "train (default), eval, predict, init, or another that inspect lists: train.16")
+      .may_be({"train", "eval", "predict", "init"});
+}
 
 RandomSteps::RandomSteps(const StepsRequest& request)
     : device_((warn_without_kernel_cache(), driver::open_device(request.device))),

@@ -27,6 +27,9 @@ struct StepsRequest {
   bool explain = false;  // keeps the module, and predicts what each step takes
 };
 
+// The model, the device and the entry.
+void add_steps_arguments(Command& command, StepsRequest& request);
+
 // Steps over random batches in turn: a fed entry takes them from a table, several a submission;
 // into the inputs of another they are written before each step. The host waits after each
 // submission, or, pipelined, for the one before: as a training does.

@@ -204,18 +204,11 @@ std::string bytes_json(const std::vector<NamedBytes>& parts) {
   return out.str();
 }
 
-std::string quoted_list(const std::vector<std::string>& words) {
-  std::vector<std::string> items;
-  items.reserve(words.size());
-  for (const std::string& word : words) items.push_back(runtime::json_quoted(word));
-  return runtime::json_list(items);
-}
-
 std::string node_json(const SummaryFacts& f, size_t i) {
   const SummaryNode& n = f.model.nodes[i];
   JsonObject out;
   out.text("path", n.path).text("op", n.op).flag("block", n.block).integer("depth", n.depth);
-  out.raw("outputs", quoted_list(n.shapes)).raw("parameters", quoted_list(paths_of(f, n.parameters)));
+  out.raw("outputs", runtime::json_texts(n.shapes)).raw("parameters", runtime::json_texts(paths_of(f, n.parameters)));
   out.integer("parameter_count", parameters_of(f, n)).integer("state_bytes", f.state_bytes[i]);
   return out.integer("result_bytes", n.result_bytes).number("flops", n.flops).str();
 }
@@ -223,13 +216,16 @@ std::string node_json(const SummaryFacts& f, size_t i) {
 std::string parameter_json(const frontend::SummaryParameter& p) {
   JsonObject out;
   out.text("path", p.path).text("shape", p.shape).integer("count", p.elements).integer("bytes", p.bytes);
-  return out.flag("trained", p.trained).flag("buffer", p.buffer).raw("shared_with", quoted_list(p.readers)).str();
+  return out.flag("trained", p.trained)
+      .flag("buffer", p.buffer)
+      .raw("shared_with", runtime::json_texts(p.readers))
+      .str();
 }
 
 std::string phase_json(const SummaryFacts& f, const frontend::SummaryPhase& phase) {
   JsonObject out;
-  out.text("name", phase.name).raw("losses", quoted_list(phase.losses)).text("optimizer", phase.optimizer);
-  out.integer("every", phase.every).raw("parameters", quoted_list(paths_of(f, phase.parameters)));
+  out.text("name", phase.name).raw("losses", runtime::json_texts(phase.losses)).text("optimizer", phase.optimizer);
+  out.integer("every", phase.every).raw("parameters", runtime::json_texts(paths_of(f, phase.parameters)));
   return out.integer("parameter_count", elements_of(f, phase)).str();
 }
 

@@ -45,9 +45,7 @@ std::string mark_of(const SweepArguments& a, const SweepPlan& plan, const driver
   runtime::JsonObject mark;
   mark.text("format", "heddle-sweep/1").text("heddle", HEDDLE_VERSION).text("strategy", plan.strategy);
   mark.integer("seed", a.seed).integer("trials", std::ssize(plan.settings));
-  std::vector<std::string> vary;
-  for (const std::string& text : a.vary) vary.push_back(runtime::json_quoted(text));
-  mark.raw("vary", runtime::json_list(vary));
+  mark.raw("vary", runtime::json_texts(a.vary));
   mark.text("data", std::filesystem::absolute(base.folder(a.run.data), ec).lexically_normal().string());
   mark.text("weights", a.run.weights);
   return mark.text("model", resolved_model(*base.model.file, read_options(a.run.model))).str() + "\n";

@@ -30,10 +30,7 @@ std::map<std::string, std::string> class_metadata(const frontend::TrainingPlan& 
   std::map<std::string, std::string> out;
   for (size_t i = 0; i < names.size(); ++i) {
     if (names[i].empty()) continue;
-    std::vector<std::string> quoted;
-    quoted.reserve(names[i].size());
-    for (const std::string& name : names[i]) quoted.push_back(runtime::json_quoted(name));
-    out[key_of(plan.inputs[i])] = runtime::json_list(quoted);
+    out[key_of(plan.inputs[i])] = runtime::json_texts(names[i]);
   }
   return out;
 }

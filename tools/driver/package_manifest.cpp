@@ -39,12 +39,11 @@ std::string print(const PackedProgram& p) {
 }
 
 std::string print(const PackedTarget& t) {
-  std::vector<std::string> programs, instructions;
+  std::vector<std::string> programs;
   for (const PackedProgram& p : t.programs) programs.push_back(print(p));
-  for (const std::string& name : t.instructions) instructions.push_back(runtime::json_quoted(name));
   JsonObject out;
   out.text("target", t.name).text("arch", t.arch).text("made_by", t.maker).text("ptx", t.ptx);
-  out.text("machine", t.machine).raw("instructions", runtime::json_list(instructions)).text("onednn", t.onednn);
+  out.text("machine", t.machine).raw("instructions", runtime::json_texts(t.instructions)).text("onednn", t.onednn);
   return out.integer("predict_rows", t.predict_rows).raw("programs", runtime::json_list(programs)).str();
 }
 

@@ -47,6 +47,7 @@ class Attempts {
     run_passes(m, options, fed_);
     return m;
   }
+
   ir::Module module_;
   const frontend::PlannedMemory& memory_;
   CompileOptions options_;
@@ -69,11 +70,16 @@ class Attempts {
 
 ir::Module plan_within(ir::Module m, const frontend::PlannedMemory& memory, const CompileOptions& options,
                        const std::vector<ir::FedColumn>& fed) {
-  Attempts attempts(std::move(m), memory, options, fed);
   const size_t all = memory.others.size(), chosen = memory.blocks.size();
   const int64_t limit = limit_of(memory, options);
   const bool speaks = options.remark || options.after;
-  if (limit == 0) return attempts.planned(0);
+  if (limit == 0) {
+    CompileOptions own = options;
+    own.recompute = memory.blocks;
+    run_passes(m, own, fed);
+    return m;
+  }
+  Attempts attempts(std::move(m), memory, options, fed);
   if (std::optional<ir::Module> best = attempts.with(0)) return speaks ? attempts.planned(0) : std::move(*best);
   if (all == 0) refuse(*attempts.refusal(), memory, limit);
   std::optional<ir::Module> best = attempts.with(all);

@@ -17,13 +17,6 @@ using runtime::JsonObject;
 
 constexpr std::string_view kFormat = "heddle-profile/1";
 
-std::string texts_json(const std::vector<std::string>& words) {
-  std::vector<std::string> quoted;
-  quoted.reserve(words.size());
-  for (const std::string& w : words) quoted.push_back(runtime::json_quoted(w));
-  return runtime::json_list(quoted);
-}
-
 std::string ceilings_json(const Ceilings& c) {
   std::vector<std::string> bandwidths;
   for (const runtime::Bandwidth& b : c.bandwidths)
@@ -44,8 +37,8 @@ std::string numbers_json(const std::map<std::string, double>& numbers) {
 
 std::string kernel_json(const ProfiledKernel& k) {
   JsonObject out;
-  out.text("title", k.title).text("symbol", k.symbol).text("made_by", k.made_by).raw("ops", texts_json(k.ops));
-  out.raw("lines", texts_json(k.lines)).text("results", k.results).text("loop", k.loop);
+  out.text("title", k.title).text("symbol", k.symbol).text("made_by", k.made_by).raw("ops", runtime::json_texts(k.ops));
+  out.raw("lines", runtime::json_texts(k.lines)).text("results", k.results).text("loop", k.loop);
   out.integer("executions", k.executions).number("seconds", k.seconds);
   out.number("least_seconds", k.least_seconds).number("most_seconds", k.most_seconds);
   out.integer("bytes", k.bytes).number("flops", k.flops);

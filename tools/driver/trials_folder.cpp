@@ -84,26 +84,31 @@ std::vector<std::string> TrialsFolder::run_names(int64_t most) const {
   return runs;
 }
 
-// Of trials of before: new ones may be fewer. What is in the way of a new one is told before anything is removed.
-void TrialsFolder::replace(const std::string& mark) const {
-  const int64_t before = count_of(text_of(at(names_.mark)), names_.count), now = count_of(mark, names_.count);
-  for (const std::string& name : run_names(now))
+// What is in the way of a new trial is told before anything of the earlier ones is removed.
+void TrialsFolder::require_room(const std::string& mark) const {
+  for (const std::string& name : run_names(count_of(mark, names_.count)))
     if (const std::string foreign = runtime::foreign_in_run(at(name)); !foreign.empty())
       throw UserError(ExitCode::failed, fmt::format("{}: {}", at(name), foreign),
                       "move it elsewhere: --overwrite removes runs of earlier trials only");
-  for (const std::string& name : names_.results)
-    if (runtime::is_regular_file(at(name))) runtime::remove_file(at(name));
-  for (const std::string& name : run_names(before)) runtime::remove_run(at(name));
 }
 
-// The old rows go before the new mark comes: none is ever taken for one of other trials.
+// Those of trials of before: new ones may be fewer.
+void TrialsFolder::remove_earlier() const {
+  for (const std::string& name : names_.results) runtime::remove_file(at(name));
+  for (const std::string& name : run_names(count_of(text_of(at(names_.mark)), names_.count)))
+    runtime::remove_run(at(name));
+}
+
+// The old rows go before the new mark comes: none is ever taken for one of other trials, or for one whose run is gone.
 void TrialsFolder::begin(const std::string& mark, const std::vector<std::string>& rows) {
   std::string text;
   for (const std::string& row : rows) text += row + "\n";
-  if (overwrite_ && folder_.is_marked()) replace(mark);
+  const bool replaces = overwrite_ && folder_.is_marked();
+  if (replaces) require_room(mark);
   // In a new folder the mark comes first: what lies in a folder without one is nobody's.
   if (!folder_.is_marked()) runtime::replace_file(at(names_.mark), {mark});
   runtime::replace_file(at(names_.rows), {text});
+  if (replaces) remove_earlier();
   runtime::replace_file(at(names_.mark), {mark});
   rows_ = rows;
 }

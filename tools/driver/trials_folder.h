@@ -43,7 +43,8 @@ class TrialsFolder {
  private:
   void read(bool resume, bool overwrite);
   std::vector<std::string> run_names(int64_t most) const;
-  void replace(const std::string& mark) const;
+  void require_room(const std::string& mark) const;
+  void remove_earlier() const;
   runtime::LockedFolder folder_;
   TrialsNames names_;
   bool overwrite_ = false;
