@@ -4,10 +4,12 @@ import shutil
 import subprocess
 import sys
 
-import lit.formats
+# A module, since lit passes the format to its workers by name.
+sys.path.insert(0, os.path.join(lit_config.params["source"], "tests", "support"))
+import failed_command
 
 config.name = "heddle"
-config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_format = failed_command.FailedCommand(execute_external=False)
 config.suffixes = [".hir", ".json", ".test"]
 config.excludes = ["Inputs", "unit", "numeric", "property", "fuzz", "robust", "training", "ptx", "package"]
 config.test_source_root = os.path.dirname(__file__)
