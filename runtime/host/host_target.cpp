@@ -20,7 +20,7 @@ namespace heddle::runtime {
 namespace {
 
 constexpr const char* kHelp =
-    "set it to a name that the compiler's option -march takes and this processor is at least, such as haswell; without "
+    "give it a name that the compiler's option -march takes and this processor is at least, such as haswell; without "
     "it kernels are compiled for this processor";
 
 bool in_name(char c) {
@@ -99,7 +99,8 @@ std::string host_target() {
   if (given == nullptr || *given == '\0') return kThisProcessor;
   std::string name = given;
   if (!std::all_of(name.begin(), name.end(), in_name))
-    throw UserError(ExitCode::missing, fmt::format("HEDDLE_MARCH is '{}', which is no processor's name", name), kHelp);
+    throw UserError(ExitCode::missing,
+                    fmt::format("HEDDLE_MARCH or --arch host= is '{}', which is no processor's name", name), kHelp);
   return name;
 }
 
@@ -108,12 +109,12 @@ void check_host_target(const std::string& compiler) {
   if (name == kThisProcessor) return;
   const std::set<std::string> wanted = instructions(compiler, name), here = instructions(compiler, kThisProcessor);
   if (wanted.empty())
-    throw UserError(ExitCode::missing, fmt::format("HEDDLE_MARCH is '{}', which {} does not know", name, compiler),
-                    kHelp);
+    throw UserError(ExitCode::missing,
+                    fmt::format("HEDDLE_MARCH or --arch host= is '{}', which {} does not know", name, compiler), kHelp);
   for (const std::string& macro : wanted)
     if (!here.contains(macro))
       throw UserError(ExitCode::missing,
-                      fmt::format("HEDDLE_MARCH is '{}', but this processor has no {}", name,
+                      fmt::format("HEDDLE_MARCH or --arch host= is '{}', but this processor has no {}", name,
                                   macro.substr(2, macro.find_last_not_of('_') - 1)),
                       kHelp);
 }

@@ -109,7 +109,7 @@ struct Model::Impl {
       predictor =
           make_on_device<driver::Predictor>([&](const driver::CompileOptions& compile, runtime::Device& device) {
             return std::make_unique<driver::Predictor>(
-                read.model, std::move(now), outputs,
+                read.model, std::move(now), package ? driver::packaged_outputs(outputs, *package) : outputs,
                 package ? driver::packaged_batch(batch, *package, compile.target) : batch, compile, device);
           });
       predicted = outputs;

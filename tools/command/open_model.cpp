@@ -5,6 +5,7 @@
 #include "frontend/limits.h"
 #include "ir/read_text.h"
 #include "tools/command/output.h"
+#include "tools/driver/package.h"
 
 namespace heddle::tools {
 
@@ -24,7 +25,11 @@ heddle::Model open_model(const ModelArguments& a, const driver::DeviceRequest& d
   if (!on_input.empty())
     throw UserError(ExitCode::usage, fmt::format("the model and {} are both standard input", on_input),
                     "give one of them as a file");
-  return heddle::Model::parse(read_text("-", "standard input", frontend::kMaxFileBytes), options);
+  const std::string text = read_text("-", "standard input", frontend::kMaxFileBytes);
+  if (driver::is_package_text(text))
+    throw UserError(ExitCode::usage, "standard input is a package, where a model's text is expected",
+                    "give the package's name");
+  return heddle::Model::parse(text, options);
 }
 
 }  // namespace heddle::tools

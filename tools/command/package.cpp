@@ -25,6 +25,7 @@ namespace {
 struct PackageArguments {
   ModelArguments model;
   std::string out, data, arch = "host", purposes;
+  std::vector<std::string> outputs;
   int rows = 0;
   bool quiet = false;
 };
@@ -74,8 +75,12 @@ void package(const PackageArguments& a) {
   if (!a.out.ends_with(".heddle"))
     throw UserError(ExitCode::usage, fmt::format("-o: '{}' does not end with .heddle", a.out),
                     "packages have such names: by them they are known where they stand for a model");
-  driver::PackageRequest request{
-      .model = {}, .folder = {}, .targets = targets_of(a), .purposes = purposes_of(a), .predict_rows = a.rows};
+  driver::PackageRequest request{.model = {},
+                                 .folder = {},
+                                 .targets = targets_of(a),
+                                 .purposes = purposes_of(a),
+                                 .predict_rows = a.rows,
+                                 .outputs = a.outputs};
   driver::require_package_path(a.out);
   warn_without_kernel_cache();
   driver::ReadModel model;
@@ -112,6 +117,7 @@ void add_package(CommandLine& line) {
       .takes(Takes::folder);
   command.add_option("--rows", a->rows, "rows of a batch of predict (default: as predict chooses)")
       .between(static_cast<int>(driver::PlannedBatch::kFewest), driver::kMostBatch);
+  command.add_option("--output", a->outputs, "an output or node that predict computes (default: the model's outputs)");
   command.add_flag("--quiet", a->quiet, "print only warnings, notes and errors");
   command.run([a] { package(*a); });
 }

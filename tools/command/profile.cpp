@@ -115,6 +115,8 @@ void add_counters(const ProfileArguments& a, const RandomSteps& steps, driver::P
 
 // Another file than an earlier trace is nobody's to overwrite.
 void require_trace_path(const std::string& path, bool overwrite) {
+  if (path == "-")
+    throw UserError(ExitCode::usage, "--trace - : standard output has the table of kernels", "name a file");
   if (runtime::is_stream(path)) return;
   runtime::require_replaceable(path);
   if (overwrite) return;

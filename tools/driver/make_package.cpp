@@ -44,13 +44,13 @@ void compile_code(const PackedTarget& target, const std::string& source, const r
   keep(runtime::cuda_parts(source, ptx), runtime::compile_for_cuda(source, ptx, cache).ptx, ".ptx");
 }
 
-std::vector<std::string> purposes_of(const frontend::Model& model) {
+std::vector<std::string> purposes_of(const frontend::Model& model, bool outputs) {
   std::vector<std::string> purposes;
   const frontend::Data& data = model.data;
   const bool loss = !model.train.losses.empty();
   if (loss && data.train && model.train.optimizer) purposes.emplace_back("train");
   if (loss && (data.validation || data.test || data.validation_fraction > 0)) purposes.emplace_back("evaluate");
-  if (loss || !model.outputs.empty()) purposes.emplace_back("predict");
+  if (loss || !model.outputs.empty() || outputs) purposes.emplace_back("predict");
   if (purposes.empty())
     throw UserError(ExitCode::failed, "the model has neither outputs nor a loss: a package could run nothing of it",
                     "name its 'outputs'");
@@ -61,7 +61,7 @@ codegen::Program program_of(const std::string& purpose, const PackageRequest& re
                             const CompileOptions& options, PackedTarget& target) {
   if (purpose == "predict") {
     frontend::Model chosen = model;
-    choose_outputs(chosen, {});
+    choose_outputs(chosen, request.outputs);
     Planned planned(chosen);
     PlannedBatch made = plan_batch(planned, {.rows = request.predict_rows}, options);
     target.predict_rows = made.rows;
@@ -116,11 +116,16 @@ Package make_package(const PackageRequest& request) {
                   .model_name = {},
                   .targets = request.targets,
                   .model = request.model,
+                  .outputs = request.outputs,
                   .content = {}};
   ReadModel read;
   read_model_text(read, package.model);
   package.model_name = read.model.name;
-  const std::vector<std::string> purposes = request.purposes.empty() ? purposes_of(read.model) : request.purposes;
+  const std::vector<std::string> purposes =
+      request.purposes.empty() ? purposes_of(read.model, !request.outputs.empty()) : request.purposes;
+  if (!request.outputs.empty() && std::ranges::count(purposes, "predict") == 0)
+    throw UserError(ExitCode::usage, "--output chooses what predict computes, and the package is not made for it",
+                    "add predict to --for, or leave out --output");
   const runtime::KernelCache cache(runtime::kernel_cache_folder());
   Code code;
   for (PackedTarget& target : package.targets) {

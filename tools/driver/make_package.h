@@ -19,6 +19,7 @@ struct PackageRequest {
   std::vector<PackedTarget> targets;  // name and arch of each
   std::vector<std::string> purposes;  // "train", "evaluate", "predict"; none: all that the model has
   int64_t predict_rows = 0;           // at once; 0: as is planned
+  std::vector<std::string> outputs;   // that predict computes, as choose_outputs; none: the model's
   CompileOptions compile = {};
 };
 

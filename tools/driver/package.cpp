@@ -21,14 +21,26 @@ constexpr const char* kManifest = runtime::kPackageMark;
 constexpr const char* kModel = "model.json";
 constexpr const char* kAgain = "copy it again, or make it anew: heddle package MODEL -o FILE";
 
-bool begins_as_package(const std::string& path) {
+std::string first_bytes(const std::string& path) {
   constexpr std::streamsize kLooked = 256;
   std::error_code ec;
-  if (!std::filesystem::is_regular_file(path, ec)) return false;
+  if (!std::filesystem::is_regular_file(path, ec)) return {};
   std::ifstream in(path, std::ios::binary);
   std::string head(static_cast<size_t>(kLooked), '\0');
   in.read(head.data(), kLooked);
-  return head.find(fmt::format("{{\"__metadata__\": {{\"{}\": ", kManifest)) == 8;
+  head.resize(static_cast<size_t>(in.gcount()));
+  return head;
+}
+
+bool begins_as_package(const std::string& path) { return is_package_text(first_bytes(path)); }
+
+// A model under a package's name.
+void require_no_json(const Package& package, const std::string& path) {
+  const std::string head = first_bytes(path);
+  const size_t first = head.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || (head[first] != '{' && head[first] != '/') || is_package_text(head)) return;
+  throw UserError(ExitCode::failed, fmt::format("{}: no package: it is text", package.file),
+                  "give a model file a name that does not end with .heddle, such as model.json");
 }
 
 std::string purpose_of(const codegen::Program& program) {
@@ -55,6 +67,10 @@ runtime::PackedCode Package::code_of(const PackedTarget& target) const {
   return code;
 }
 
+bool is_package_text(std::string_view text) {
+  return text.find(fmt::format("{{\"__metadata__\": {{\"{}\": ", kManifest)) == 8;
+}
+
 bool is_package(const std::string& path) {
   std::error_code ec;
   return begins_as_package(path) || (path.ends_with(".heddle") && std::filesystem::is_regular_file(path, ec));
@@ -63,6 +79,7 @@ bool is_package(const std::string& path) {
 Package read_package(const std::string& path) {
   Package package;
   package.file = runtime::visible(path);
+  require_no_json(package, path);
   try {
     package.content = runtime::read_sealed(path, "package");
     const auto manifest = package.content.metadata.find(kManifest);

@@ -11,6 +11,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codegen/program.h"
@@ -50,8 +51,9 @@ struct Package {
   std::string heddle;  // version
   std::string model_name;
   std::vector<PackedTarget> targets;
-  std::string model;             // the model's text
-  runtime::WeightsFile content;  // the code
+  std::string model;                 // the model's text
+  std::vector<std::string> outputs;  // that predict computes, by the names that were asked for; none: the model's
+  runtime::WeightsFile content;      // the code
 
   // Of the target's programs, and none else: whoever loads others is refused.
   runtime::PackedCode code_of(const PackedTarget& target) const;
@@ -59,6 +61,8 @@ struct Package {
 
 // Whether the file is to be read as a package: by its name, m.heddle, or its first bytes.
 bool is_package(const std::string& path);
+// Whether these are a package's first bytes.
+bool is_package_text(std::string_view text);
 // Throws UserError, in one line and with what to do: damaged, of another format or version, or no package.
 Package read_package(const std::string& path);
 // Throws UserError unless a package could be written there now: what is there is absent, empty or a package.

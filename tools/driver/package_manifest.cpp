@@ -135,6 +135,7 @@ std::string print_manifest(const Package& package) {
                         .str());
   JsonObject out;
   out.text("format", kFormat).text("heddle", package.heddle).text("model", package.model_name);
+  out.raw("outputs", runtime::json_texts(package.outputs));
   return out.raw("targets", runtime::json_list(targets)).raw("files", runtime::json_list(files)).str();
 }
 
@@ -153,6 +154,8 @@ void read_manifest(Package& package, const std::string& text) {
                                 package.file, package.heddle, HEDDLE_VERSION),
                     kAgain);
   package.model_name = text_of(json, "model");
+  for (const Json& output : list_of(json, "outputs", kMostWords))
+    package.outputs.push_back(frontend::as_text(output, "an output"));
   for (const Json& target : list_of(json, "targets", kMostTargets)) package.targets.push_back(read_target(target));
   require_files(package, json);
 }

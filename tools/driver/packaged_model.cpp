@@ -1,6 +1,7 @@
 #include "tools/driver/packaged_model.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "ir/diagnostic.h"
 #include "runtime/process/terminal.h"
@@ -49,6 +50,15 @@ BatchRequest packaged_batch(const BatchRequest& asked, const Package& package, c
         fmt::format("leave out --batch; or heddle package MODEL --rows {} -o FILE makes one", asked.rows));
   }
   return asked;
+}
+
+std::vector<std::string> packaged_outputs(const std::vector<std::string>& asked, const Package& package) {
+  if (asked.empty() || asked == package.outputs) return package.outputs;
+  const std::string made =
+      package.outputs.empty() ? "the model's outputs" : fmt::format("{}", fmt::join(package.outputs, ", "));
+  throw UserError(
+      ExitCode::usage, fmt::format("{}: made to predict {}, not {}", package.file, made, fmt::join(asked, ", ")),
+      fmt::format("leave out --output; or heddle package MODEL --output {} -o FILE makes one", asked.front()));
 }
 
 }  // namespace heddle::driver

@@ -26,5 +26,7 @@ OpenedDevice open_packaged_device(const DeviceRequest& request, const Package& p
 // The rows at once that the package predicts on this target, whatever is planned elsewhere. Throws UserError (exit 2)
 // where others are asked for.
 BatchRequest packaged_batch(const BatchRequest& asked, const Package& package, const ir::Target& target);
+// The outputs that the package predicts. Throws UserError (exit 2) where others are asked for.
+std::vector<std::string> packaged_outputs(const std::vector<std::string>& asked, const Package& package);
 
 }  // namespace heddle::driver
