@@ -37,7 +37,7 @@ MODELS = ("digits_cnn", "mlp", "mnist_cnn", "mnist_mlp", "tiny_mlp")
 TINY_DATA = '--set=data={"train": {"op": "idx", "x": "x.idx", "target": "target.idx"}}'
 OWN_ROWS = ("--set=data.train.rows=300", "--set=data.test.rows=40")
 OWN_DATA = {"tiny_mlp": (TINY_DATA,), "digits_cnn": OWN_ROWS, "recommender": ("--small", *OWN_ROWS)}
-ENDLESS = ("--set=train.epochs=1000000", "--set=train.steps=1000000000")
+ENDLESS = ("--set=train.epochs=100000000", "--set=train.steps=1000000000")
 DEADLINE = 60
 AGAIN = 240  # for a run after it, which may compile on a busy machine
 BAD_WORDS = ("Sanitizer", "runtime error:", "internal error", "terminate called", "corrupted", "free()", "malloc")

@@ -5,7 +5,7 @@ mkdir "$2" && cd "$2" || exit 1
 for how in removed replaced overwritten; do
   echo $how
   rm -f log
-  heddle train "$model" --set train.epochs=100000 --log log &
+  heddle train "$model" --set train.epochs=100000000 --log log &
   run=$!
   until grep -q '"step"' log 2>/dev/null; do sleep 0.05; done
   case $how in

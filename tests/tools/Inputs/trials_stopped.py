@@ -41,7 +41,7 @@ def main(work, model):
         for number in (signal.SIGINT, signal.SIGTSTP):
             signal.signal(number, signal.SIG_DFL)
 
-    process = subprocess.Popen(["heddle", "sweep", model, "--set", "train.epochs=100000", "--vary", "train.seed=1,2", "--jobs", "2",
+    process = subprocess.Popen(["heddle", "sweep", model, "--set", "train.epochs=100000000", "--vary", "train.seed=1,2", "--jobs", "2",
                                 "-o", str(folder), "--quiet"], stderr=subprocess.PIPE, text=True, preexec_fn=as_a_job)
     try:
         for _ in range(2):
