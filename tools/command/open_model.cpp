@@ -26,9 +26,7 @@ heddle::Model open_model(const ModelArguments& a, const driver::DeviceRequest& d
     throw UserError(ExitCode::usage, fmt::format("the model and {} are both standard input", on_input),
                     "give one of them as a file");
   const std::string text = read_text("-", "standard input", frontend::kMaxFileBytes);
-  if (driver::is_package_text(text))
-    throw UserError(ExitCode::usage, "standard input is a package, where a model's text is expected",
-                    "give the package's name");
+  driver::require_no_package(text);
   return heddle::Model::parse(text, options);
 }
 

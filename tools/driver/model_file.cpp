@@ -58,6 +58,7 @@ std::string find_model(const std::string& name) {
 
 void read_model(ReadModel& read, const std::string& name, const frontend::ReadOptions& options) {
   read.path = find_model(name);
+  if (read.path == "-") require_no_package(read.sources.open(read.path).text);
   if (is_package(read.path))
     throw UserError(
         ExitCode::failed, fmt::format("{}: a package, where a model file is expected", runtime::visible(read.path)),

@@ -21,6 +21,10 @@ constexpr const char* kManifest = runtime::kPackageMark;
 constexpr const char* kModel = "model.json";
 constexpr const char* kAgain = "copy it again, or make it anew: heddle package MODEL -o FILE";
 
+bool is_package_text(std::string_view text) {
+  return text.find(fmt::format("{{\"__metadata__\": {{\"{}\": ", kManifest)) == 8;
+}
+
 std::string first_bytes(const std::string& path) {
   constexpr std::streamsize kLooked = 256;
   std::error_code ec;
@@ -67,8 +71,10 @@ runtime::PackedCode Package::code_of(const PackedTarget& target) const {
   return code;
 }
 
-bool is_package_text(std::string_view text) {
-  return text.find(fmt::format("{{\"__metadata__\": {{\"{}\": ", kManifest)) == 8;
+void require_no_package(std::string_view text) {
+  if (is_package_text(text))
+    throw UserError(ExitCode::usage, "standard input is a package, where a model's text is expected",
+                    "give the package's name");
 }
 
 bool is_package(const std::string& path) {

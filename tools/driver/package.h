@@ -61,8 +61,8 @@ struct Package {
 
 // Whether the file is to be read as a package: by its name, m.heddle, or its first bytes.
 bool is_package(const std::string& path);
-// Whether these are a package's first bytes.
-bool is_package_text(std::string_view text);
+// Of a model's text on standard input. Throws UserError (exit 2) where it is a package.
+void require_no_package(std::string_view text);
 // Throws UserError, in one line and with what to do: damaged, of another format or version, or no package.
 Package read_package(const std::string& path);
 // Throws UserError unless a package could be written there now: what is there is absent, empty or a package.
