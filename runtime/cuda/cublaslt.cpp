@@ -226,6 +226,17 @@ struct CublasltCall::Impl {
           "cublasLtMatmulAlgoGetHeuristic");
     check(found > 0 ? taken.state : kNotSupported, "cublasLtMatmulAlgoGetHeuristic");
     HEDDLE_CHECK(taken.workspace <= workspace_bytes, "an algorithm takes no more scratch than it may");
+    about += ", " + algorithm();
+  }
+  std::string algorithm() const {
+    const auto number = [&](int attribute) {
+      uint32_t value = 0;
+      size_t written = 0;
+      api.AlgorithmGet(&taken.algorithm, attribute, &value, sizeof value, &written);
+      return value;
+    };
+    return fmt::format("algorithm {}, tile {}, stages {}", number(cublaslt::kAlgorithmId),
+                       number(cublaslt::kAlgorithmTile), number(cublaslt::kAlgorithmStages));
   }
 
   void run(cuda::Stream stream) const {
@@ -258,15 +269,6 @@ void CublasltCall::advance(size_t loop, int64_t turns) {
     if (loop < place.strides.size()) place.at += static_cast<cuda::Address>(place.strides[loop] * turns);
 }
 
-std::string CublasltCall::algorithm() const {
-  const auto number = [&](int attribute) {
-    uint32_t value = 0;
-    size_t written = 0;
-    impl_->api.AlgorithmGet(&impl_->taken.algorithm, attribute, &value, sizeof value, &written);
-    return value;
-  };
-  return fmt::format("algorithm {}, tile {}, stages {}", number(cublaslt::kAlgorithmId),
-                     number(cublaslt::kAlgorithmTile), number(cublaslt::kAlgorithmStages));
-}
+std::string CublasltCall::algorithm() const { return impl_->algorithm(); }
 
 }  // namespace heddle::runtime

@@ -143,7 +143,11 @@ LoadedProgram::Step LoadedProgram::bind(const codegen::Program& program, const c
   if (call.impl == kCublaslt) {
     std::vector<CublasltCall::Place> places;
     for (const codegen::Argument& a : call.arguments) places.push_back({locate(a.at), a.at.strides});
-    return {CublasltCall(*cublaslt_, call, std::move(places), locate(call.workspace.at)), call.title};
+    CublasltCall bound(*cublaslt_, call, std::move(places), locate(call.workspace.at));
+    // Once before it is recorded: the library loads a kernel at its first use, which a recording might not allow. All
+    // memory is zero when a program is loaded, and so is the result.
+    bound.run(options_.stream);
+    return {std::move(bound), call.title};
   }
   throw UserError(ExitCode::missing,
                   fmt::format("'{}' calls {}, which the CUDA device does not have", call.title, call.impl),

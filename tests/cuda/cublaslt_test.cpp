@@ -54,7 +54,12 @@ class FakeGpu {
   }
   cuda::Address put(const std::vector<std::byte>& bytes) {
     const cuda::Address at = allocate(bytes.size());
-    driver.MemcpyHtoDAsync(at, bytes.data(), bytes.size(), stream());
+    void* pinned = nullptr;
+    driver.MemHostAlloc(&pinned, bytes.size(), cuda::kHostMapped);
+    std::memcpy(pinned, bytes.data(), bytes.size());
+    driver.MemcpyHtoDAsync(at, pinned, bytes.size(), stream());
+    driver.StreamSynchronize(stream());
+    driver.MemFreeHost(pinned);
     return at;
   }
   std::vector<std::byte> get(cuda::Address at, size_t bytes) const {
@@ -339,6 +344,14 @@ void expect_near(const Form& f, const std::vector<std::byte>& got, const std::ve
     EXPECT_NEAR(number(f.dtype, got.data() + i * width(f.dtype)), expected[i], tolerance(f)) << "element " << i;
 }
 
+// Whether any element shows that operands were rounded.
+bool is_rounded(const std::vector<std::byte>& got, const std::vector<double>& expected) {
+  constexpr double kOfF32 = 1e-5;
+  for (size_t i = 0; i < expected.size(); ++i)
+    if (std::abs(number("f32", got.data() + i * sizeof(float)) - expected[i]) > kOfF32) return true;
+  return false;
+}
+
 std::vector<Form> forms() {
   std::vector<Form> all;
   const std::vector<std::pair<std::string, std::string>> types = {
@@ -369,6 +382,7 @@ TEST_F(CublasltCalls, EachFormIsItsMeaning) {
     const CublasltCall bound(library, call, places, scratch);
     bound.run(gpu.stream());
     expect_near(f, gpu.get(to, bytes), expected);
+    if (f.dtype == "f32") EXPECT_EQ(is_rounded(gpu.get(to, bytes), expected), f.precision != "f32");
     EXPECT_EQ(bound.algorithm(), "algorithm 66, tile 20, stages 36");
   }
   EXPECT_EQ(report().find("violation: "), std::string::npos) << report();
