@@ -147,6 +147,7 @@ LoadedProgram::Step LoadedProgram::bind(const codegen::Program& program, const c
     // Once before it is recorded: the library loads a kernel at its first use, which a recording might not allow. All
     // memory is zero when a program is loaded, and so is the result.
     bound.run(options_.stream);
+    check(driver_.StreamSynchronize(options_.stream), "cuStreamSynchronize");
     return {std::move(bound), call.title};
   }
   throw UserError(ExitCode::missing,
