@@ -382,7 +382,9 @@ TEST_F(CublasltCalls, EachFormIsItsMeaning) {
     const CublasltCall bound(library, call, places, scratch);
     bound.run(gpu.stream());
     expect_near(f, gpu.get(to, bytes), expected);
-    if (f.dtype == "f32") EXPECT_EQ(is_rounded(gpu.get(to, bytes), expected), f.precision != "f32");
+    if (f.dtype == "f32") {
+      EXPECT_EQ(is_rounded(gpu.get(to, bytes), expected), f.precision != "f32");
+    }
     EXPECT_EQ(bound.algorithm(), "algorithm 66, tile 20, stages 36");
   }
   EXPECT_EQ(report().find("violation: "), std::string::npos) << report();

@@ -129,7 +129,7 @@ Package make_package(const PackageRequest& request) {
     options.target = target.target();
     for (const std::string& purpose : purposes) {
       const codegen::Program program = program_of(purpose, request, read.model, options, target);
-      if (!target.gpu() && calls_libraries(program)) target.onednn = runtime::onednn_version();
+      if (calls_libraries(program)) target.onednn = runtime::onednn_version();
       target.programs.push_back(describe_program(program));
       if (!program.kernels.empty()) compile_code(target, program.source, cache, code);
     }

@@ -18,7 +18,7 @@ def run(*arguments):
 
 
 def losses(name, *arguments):
-    log = f"{folder}/{name}.jsonl"
+    log = f"{folder}/{model}.{name}.jsonl"
     run("train", model, *more, "--device=cuda", "--set", "train.steps=6", "--set", "data.validation=null", "--set", "data.test=null",
         "--log", log, *arguments)
     return [line["loss"] for line in map(json.loads, open(log)) if line["event"] == "step"]
