@@ -8,6 +8,8 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -454,6 +456,22 @@ TEST(Cublaslt, RefusesWhatItDoesNotTake) {
   EXPECT_EQ(refused([](auto& c) { c.operands[0].dims[0] = 0; }), "an empty tensor");
   EXPECT_EQ(refused([](auto& c) { c.operands[0].dims[0] = int64_t{1} << 31; }), "a size of 2147483648");
   EXPECT_EQ(refused([](auto& c) { c.results.push_back(c.results[0]); }), "2 results");
+}
+
+// A program that calls it was compiled on another machine. In a process of its own: a library is looked for once.
+TEST(Cublaslt, IsMissedWhereAProgramCallsIt) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto load = [] {
+    setenv("HEDDLE_CUBLASLT", "/none", 1);
+    try {
+      const Cublaslt library;
+    } catch (const UserError& error) {
+      std::fputs(error.what(), stderr);
+      std::_Exit(static_cast<int>(error.code()));
+    }
+  };
+  EXPECT_EXIT(load(), ::testing::ExitedWithCode(static_cast<int>(ExitCode::missing)),
+              "the program calls cuBLASLt 13, and there is none: libcublasLt.so.13 was not found");
 }
 
 TEST(Cublaslt, TakesWhatTheLibraryTakesByDefault) {
