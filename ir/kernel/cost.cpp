@@ -185,9 +185,18 @@ constexpr double kAnyThreads = std::numeric_limits<double>::infinity();
 
 bool through_tiles(const Graph& k) { return k.schedule && std::holds_alternative<schedules::Product>(k.schedule->how); }
 
+// Of a library's products: on a GPU by the units that multiply what its operands may be rounded to.
+double library_rate(const Graph& k, const Target& target) {
+  if (!target.gpu) return target.matrix_flops;
+  const ProductPrecision precision = std::get<schedules::LibraryCall>(k.schedule->how).precision;
+  const bool narrow = k[k.inputs[0]].type.dtype != DType::f32;
+  if (narrow || precision == ProductPrecision::bf16 || precision == ProductPrecision::f16) return target.tensor_flops;
+  return precision == ProductPrecision::tf32 ? target.tensor_flops / 2 : target.matrix_flops;
+}
+
 // `product`: of a kernel through tiles.
 double compute_seconds(const Graph& k, const ContractPlan* product, double flops, const Target& target) {
-  if (calls_library(k)) return flops / target.matrix_flops;
+  if (calls_library(k)) return flops / library_rate(k, target);
   if (const double products = flops_of_products(k); products > 0 && !target.gpu)
     return products / target.matrix_flops + (flops - products) / target.flops;
   if (product != nullptr)
@@ -197,7 +206,8 @@ double compute_seconds(const Graph& k, const ContractPlan* product, double flops
 
 // The most operations a second that a kernel of this schedule can reach.
 double peak_rate(const Graph& k, const ContractPlan* product, const Target& target) {
-  if (!target.gpu) return calls_library(k) ? target.matrix_flops : target.flops;
+  if (calls_library(k)) return library_rate(k, target);
+  if (!target.gpu) return target.flops;
   if (product == nullptr) return target.fma_flops;
   const bool narrow = product->multiplied != DType::f32;
   return narrow ? target.tensor_flops : product->tensor_cores ? target.tensor_flops / 2 : target.fma_flops;

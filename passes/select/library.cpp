@@ -74,6 +74,7 @@ Offer offer_of(const AvailableLibrary& available, const Asked& asked) {
   offer.detail = fmt::format("in {} slices, {} products, {} bytes of scratch", plan.slices, to_string(plan.precision),
                              answer.workspace);
   offer.call = std::move(call);
+  offer.asked_for = library.asked_for;
   offer.figure = [&library, &target](const Graph& kernel, double) {
     return library.figure != nullptr ? library.figure(kernel, target) : Figure{kernel_cost(kernel, target).seconds};
   };

@@ -42,6 +42,8 @@ struct Library {
   // How long it takes, where the library has figures of its own, as of a table; else it is
   // estimated (ir/kernel/cost.h).
   Figure (*figure)(const ir::Graph& kernel, const ir::Target& target) = nullptr;
+  // Whoever lists it has asked for it: what it takes it gets, whatever the figures of others.
+  bool asked_for = false;
 };
 
 // A kernel's contraction or composite: what the call is about.

@@ -31,6 +31,7 @@ struct Offer {
   // them.
   std::vector<ir::NodeId> nodes = {};
   std::optional<Extract> call = {};
+  bool asked_for = false;  // by name: no other is compared with it
   // Of a composite that is decomposed: into what. The definition's where there is none.
   const Decomposition* parts = nullptr;
   // How long a kernel of just these nodes takes, in this way. Where nothing is called, `kernel` is

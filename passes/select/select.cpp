@@ -43,6 +43,10 @@ class Selector {
     std::vector<Offer> offers;
     for (const OfferFunction offer : kOffers)
       for (Offer& one : offer({g_, n, options_})) offers.push_back(std::move(one));
+    const auto asked = std::ranges::find_if(offers, &Offer::asked_for);  // the first of them
+    for (Offer& other : offers)
+      if (asked != offers.end() && &other != &*asked && other.refusal.empty())
+        other.refusal = asked->name + " is asked for";
     return offers;
   }
 

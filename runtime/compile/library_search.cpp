@@ -8,50 +8,62 @@ namespace heddle::runtime {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kName = "libnvrtc.so.13";
-
-void add(std::vector<LibraryCandidate>& list, const fs::path& folder, const std::string& found_by) {
-  std::error_code ec;
-  const fs::path file = folder / kName;
-  if (fs::is_regular_file(file, ec)) list.push_back({file.string(), found_by});
-}
-
-void add_toolkit(std::vector<LibraryCandidate>& list, const fs::path& toolkit, const std::string& found_by) {
-  for (const char* lib : {"lib64", "lib"}) add(list, toolkit / lib, found_by);
-}
-
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
-}  // namespace
+// A library's name, the variable that chooses it, and the folder of .deps that a package of it is installed into.
+struct Sought {
+  std::string name, variable, package;
+};
 
-std::vector<LibraryCandidate> nvrtc_candidates() {
+void add(std::vector<LibraryCandidate>& list, const Sought& sought, const fs::path& folder,
+         const std::string& found_by) {
+  std::error_code ec;
+  const fs::path file = folder / sought.name;
+  if (fs::is_regular_file(file, ec)) list.push_back({file.string(), found_by});
+}
+
+void add_toolkit(std::vector<LibraryCandidate>& list, const Sought& sought, const fs::path& toolkit,
+                 const std::string& found_by) {
+  for (const char* lib : {"lib64", "lib"}) add(list, sought, toolkit / lib, found_by);
+}
+
+std::vector<LibraryCandidate> candidates(const Sought& sought) {
   std::vector<LibraryCandidate> list;
   std::error_code ec;
-  if (const std::string chosen = environment("HEDDLE_NVRTC"); !chosen.empty()) {
+  if (const std::string chosen = environment(sought.variable.c_str()); !chosen.empty()) {
     if (fs::is_directory(chosen, ec)) {
-      add(list, fs::absolute(chosen, ec), "HEDDLE_NVRTC");
+      add(list, sought, fs::absolute(chosen, ec), sought.variable);
     } else if (fs::is_regular_file(chosen, ec)) {
-      list.push_back({fs::absolute(chosen, ec).string(), "HEDDLE_NVRTC"});
+      list.push_back({fs::absolute(chosen, ec).string(), sought.variable});
     }
     return list;
   }
   fs::path above = fs::read_symlink("/proc/self/exe", ec).parent_path();
   for (; above.has_relative_path(); above = above.parent_path())
-    add(list, above / ".deps/nvrtc/nvidia/cu13/lib", ".deps");
+    add(list, sought, above / ".deps" / sought.package / "nvidia/cu13/lib", ".deps");
   for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const std::string toolkit = environment(name); toolkit.starts_with('/')) add_toolkit(list, toolkit, name);
+    if (const std::string toolkit = environment(name); toolkit.starts_with('/'))
+      add_toolkit(list, sought, toolkit, name);
   }
   std::vector<fs::path> toolkits;
   for (const auto& entry : fs::directory_iterator("/usr/local", ec)) {
     if (entry.path().filename().string().starts_with("cuda")) toolkits.push_back(entry.path());
   }
   std::sort(toolkits.rbegin(), toolkits.rend());
-  for (const fs::path& toolkit : toolkits) add_toolkit(list, toolkit, "/usr/local");
-  list.push_back({kName, "the dynamic loader"});
+  for (const fs::path& toolkit : toolkits) add_toolkit(list, sought, toolkit, "/usr/local");
+  list.push_back({sought.name, "the dynamic loader"});
   return list;
+}
+
+}  // namespace
+
+std::vector<LibraryCandidate> nvrtc_candidates() { return candidates({"libnvrtc.so.13", "HEDDLE_NVRTC", "nvrtc"}); }
+
+std::vector<LibraryCandidate> cublaslt_candidates() {
+  return candidates({"libcublasLt.so.13", "HEDDLE_CUBLASLT", "cublas"});
 }
 
 std::string nvrtc_builtins(const std::string& library) {

@@ -1,10 +1,12 @@
-// Where NVIDIA's run-time compiler is looked for. This function is the only place that knows.
+// Where NVIDIA's run-time compiler is looked for, and cuBLASLt. This is the only place that knows.
 //
 //   1. $HEDDLE_NVRTC                     the library, or its folder; when set, nothing else is tried
 //   2. .deps/nvrtc/nvidia/cu13/lib       in a folder above the running binary: what the set-up script fetched
 //   3. $CUDA_HOME, $CUDA_PATH            lib64, lib
 //   4. /usr/local/cuda*                  lib64, lib; the newest first
 //   5. libnvrtc.so.13                    as the dynamic loader finds it
+//
+// cuBLASLt likewise: $HEDDLE_CUBLASLT, .deps/cublas/nvidia/cu13/lib, libcublasLt.so.13.
 #pragma once
 #include <string>
 #include <vector>
@@ -18,6 +20,7 @@ struct LibraryCandidate {
 
 // Existing files in the order above, and the loader's name last.
 std::vector<LibraryCandidate> nvrtc_candidates();
+std::vector<LibraryCandidate> cublaslt_candidates();
 
 // The shared library of constants that NVRTC opens by itself. It is not on the loader's path when NVRTC was opened by
 // an absolute one, so it is opened first. "" when there is none beside `library`.

@@ -41,7 +41,7 @@ class CudaDevice final : public Device {
   void write(void* to, const void* from, int64_t bytes) override;
   void prefetch(void* to, const void* from, int64_t bytes) override;
   void read(void* to, const void* from, int64_t bytes) override;
-  // Throws UserError when NVRTC is missing or rejects the text, or a step calls a library.
+  // Throws UserError when NVRTC is missing or rejects the text, or a step calls a library that is not there.
   void load(const codegen::Program& program, const Segments& segments) override;
   uint64_t submit(size_t entry, int64_t repeats) override;
   uint64_t poll() override;

@@ -1,9 +1,10 @@
 // LoadedProgram: a program on an NVIDIA GPU, ready to be queued: its kernels in modules, each entry
 // bound to addresses and recorded. One step is one graph, 8 and 64 steps of an entry that feeds
 // itself are one each; an entry with a persistent kernel is a launch of that, whatever the number
-// of steps.
+// of steps. Calls of cuBLASLt are recorded beside the launches.
 #pragma once
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "codegen/program.h"
 #include "runtime/compile/packed_code.h"
+#include "runtime/cuda/cublaslt.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/handle.h"
 #include "runtime/device.h"
@@ -30,7 +32,7 @@ struct LoadOptions {
 
 class LoadedProgram {
  public:
-  // Throws UserError when NVRTC is missing or rejects the text, or a step calls a library.
+  // Throws UserError when NVRTC is missing or rejects the text, or a step calls a library that is not there.
   LoadedProgram(const Driver& driver, const codegen::Program& program, const Segments& segments, LoadOptions options);
 
   // Queues an entry `repeats` times.
@@ -62,7 +64,7 @@ class LoadedProgram {
     std::vector<Step> steps;
   };
   struct Step {
-    std::variant<Launch, Copy, Loop> what;
+    std::variant<Launch, Copy, Loop, CublasltCall> what;
     std::string title;
   };
   struct Entry {
@@ -92,6 +94,7 @@ class LoadedProgram {
   void launch(const Launch& l) const;
   void launch(const Copy& c) const;
   void launch(Loop& l) const;
+  void launch(const CublasltCall& c) const;
   void launch(Step& s) const;
   static void advance(Step& s, size_t loop, int64_t turns);
   void launch_persistent(const Launch& l, int64_t steps) const;
@@ -103,6 +106,7 @@ class LoadedProgram {
   Segments segments_;
   LoadOptions options_;
   std::vector<ModuleHandle> modules_;
+  std::unique_ptr<Cublaslt> cublaslt_;  // where a step calls it
   std::vector<Entry> entries_;
 };
 

@@ -10,6 +10,7 @@
 
 #include "ir/diagnostic.h"
 #include "runtime/compile/library_search.h"
+#include "runtime/cuda/cublaslt_api.h"
 #include "runtime/files/temporary.h"
 
 namespace heddle::runtime {
@@ -101,6 +102,26 @@ TEST(LibrarySearch, ToolkitVariablesComeBeforeTheLoader) {
   ASSERT_NE(at, list.end());
   EXPECT_EQ(at->path, folder.path() + "/lib/libnvrtc.so.13");
   EXPECT_EQ(list.back().path, "libnvrtc.so.13");
+}
+
+// cuBLASLt is looked for in the same order. What is not it, or is not there, is said.
+TEST(LibrarySearch, FindsCublasltLikewise) {
+  const TemporaryFolder folder;
+  const std::string file = folder.path() + "/libcublasLt.so.13";
+  std::string reason;
+  {
+    const Setting setting("HEDDLE_CUBLASLT", folder.path());
+    EXPECT_TRUE(cublaslt_candidates().empty());
+    EXPECT_EQ(open_cublaslt(&reason), nullptr);
+    EXPECT_EQ(reason, "libcublasLt.so.13 was not found");
+    std::ofstream(file) << "not a library";
+    ASSERT_EQ(cublaslt_candidates().size(), 1U);
+    EXPECT_EQ(cublaslt_candidates()[0].path, file);
+    EXPECT_EQ(open_cublaslt(&reason), nullptr);
+    EXPECT_EQ(reason, file + ": it cannot be loaded");
+  }
+  const Setting none("HEDDLE_CUBLASLT", "");
+  EXPECT_EQ(cublaslt_candidates().back().path, "libcublasLt.so.13");
 }
 
 TEST(LibrarySearch, FindsTheBuiltinsBeside) {

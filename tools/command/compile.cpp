@@ -88,7 +88,7 @@ std::vector<std::string> archs_of(const CompileArguments& a) {
 }
 
 std::string report_text(const CompileArguments& a, const codegen::Program& program,
-                        std::vector<driver::StageTime>* times) {
+                        const std::vector<passes::Remark>& choices, std::vector<driver::StageTime>* times) {
   std::optional<runtime::CudaBinary> binary;
   const bool gpu = ir::target_by_name(a.target).gpu;  // kernels in the host's schedules have no registers of a GPU
   if (gpu && runtime::find_nvrtc().found)
@@ -97,15 +97,15 @@ std::string report_text(const CompileArguments& a, const codegen::Program& progr
     print_note("no NVRTC: the report has no registers and spills\n");
   const std::vector<runtime::KernelResources> none;
   const auto& resources = binary ? binary->kernels : none;
-  return a.json ? report_json(program, archs_of(a).front(), resources)
-                : report_table(program, archs_of(a).front(), resources);
+  return a.json ? report_json(program, archs_of(a).front(), resources, choices)
+                : report_table(program, archs_of(a).front(), resources, choices);
 }
 
 std::string program_text(const CompileArguments& a, const codegen::Program& program,
-                         std::vector<driver::StageTime>* times) {
+                         const std::vector<passes::Remark>& choices, std::vector<driver::StageTime>* times) {
   if (a.emit == "program") return codegen::print(program);
   if (a.emit == "cuda") return program.source;
-  return report_text(a, program, times);
+  return report_text(a, program, choices, times);
 }
 
 // What would be found at the end, found at the start.
@@ -165,6 +165,12 @@ void compile(const CompileArguments& a) {
     options.remark = [](const passes::Remark& r) {
       print_note("remark: {}: @{}: {}: {}\n", r.pass, r.graph, r.subject, r.reason);
     };
+  std::vector<passes::Remark> choices;  // of products, where a library was asked for
+  if (a.emit == "report" && !a.model.libraries.empty())
+    options.remark = [&choices, also = options.remark](const passes::Remark& r) {
+      if (r.pass == "select") choices.push_back(r);
+      if (also) also(r);
+    };
   options.after = [&](const std::string& pass, const ir::Module& m) {
     if (pass == a.print_after || a.print_after == "all") print_note("// after {}\n{}", pass, module_text(a, m));
   };
@@ -177,7 +183,7 @@ void compile(const CompileArguments& a) {
   } else if (a.emit == "cubin") {
     write_result(emit_cubin(compiled.program, archs_of(a), a.out, &times));
   } else {
-    write_out(a, program_text(a, compiled.program, &times));
+    write_out(a, program_text(a, compiled.program, choices, &times));
   }
   if (a.time_passes) print_times(times);
 }

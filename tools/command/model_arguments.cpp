@@ -28,6 +28,10 @@ void add_model_arguments(Command& command, ModelArguments& a, ShortForms forms) 
     command.add_option("--lr", a.lr, "short for --set train.optimizer.lr=");
     command.add_option("--batch", a.batch, "short for --set train.batch=");
     command.add_option("--seed", a.seed, "short for --set train.seed=");
+    command
+        .add_option("--libraries", a.libraries,
+                    "libraries that a GPU's products go to: cublaslt (default: none, every kernel is generated)")
+        .one_of({"cublaslt"});
   }
   command.add_option("--set", a.set, "override a value: --set train.optimizer.lr=3e-4");
   command.add_flag("--small", a.small, "apply the model's own \"small\" overrides");
@@ -50,7 +54,9 @@ int64_t memory_bytes(const ModelArguments& a) {
 }
 
 driver::CompileOptions compile_options(const ModelArguments& a) {
-  return {.memory_bytes = memory_bytes(a), .tell = [](const std::string& line) { print_note("{}\n", line); }};
+  return {.memory_bytes = memory_bytes(a), .cublaslt = a.libraries == "cublaslt", .tell = [](const std::string& line) {
+            print_note("{}\n", line);
+          }};
 }
 
 void print_warnings(const frontend::TrainingPlan& plan) {

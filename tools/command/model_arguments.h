@@ -18,6 +18,7 @@ struct ModelArguments {
   std::vector<std::string> set;
   std::string epochs, lr, batch, seed;  // short forms of --set; empty: not given
   bool small = false;
+  std::string libraries;     // "cublaslt": that a GPU's products go to; empty: none
   std::string memory_limit;  // "300MiB": that a program may take; empty: what the target has
 };
 enum class ShortForms { all, none };  // --epochs, --lr, --batch and --seed, which say how to train

@@ -33,6 +33,9 @@ const runtime::WeightsFile* weights_of(const RunArguments& a, Run& run) {
 
 void read_and_open(const RunArguments& a, Run& run) {
   if (driver::is_package(a.model.model)) {
+    if (!a.model.libraries.empty())
+      throw UserError(ExitCode::usage, "--libraries: a package holds generated kernels alone",
+                      "give the model file, which is planned for the libraries");
     const driver::Package package = driver::read_packaged_model(run.read, a.model.model, read_options(a.model));
     run.device = driver::open_packaged_device(a.device, package);
     return;

@@ -98,7 +98,7 @@ void opt(const OptArguments& a) {
   require_well_formed(m, a.file);
   passes::Options options;
   options.target = ir::target_by_name(a.target);
-  if (a.library) options.libraries = driver::libraries();
+  if (a.library) options.libraries = driver::libraries(options.target, /*cublaslt=*/options.target.gpu);
   if (a.remarks)
     options.remark = [](const passes::Remark& r) {
       print_note("remark: {}: @{}: {}: {}\n", r.pass, r.graph, r.subject, r.reason);
@@ -137,7 +137,8 @@ void add_opt(CommandLine& line) {
                   "graphs for Graphviz")
       .one_of({"hir", "loops", "cuda", "program", "dot"});
   command.add_option("--target", a->target, "host (default) or h200").one_of(ir::target_names());
-  command.add_flag("--library", a->library, "let libraries execute what they can");
+  command.add_flag("--library", a->library,
+                   "let libraries execute what they can: oneDNN on the host, cuBLASLt on a GPU");
   command.add_flag("--list-passes", a->list, "print the passes in the order of the pipeline, and what each does");
   command.add_flag("--locs", a->locs, "print the source location of each node");
   command.add_flag("--remarks", a->remarks,

@@ -72,6 +72,9 @@ std::vector<driver::PackedTarget> targets_of(const PackageArguments& a) {
 }
 
 void package(const PackageArguments& a) {
+  if (!a.model.libraries.empty())
+    throw UserError(ExitCode::usage, "--libraries: a package holds generated kernels alone",
+                    "heddle train MODEL --libraries cublaslt takes a model file");
   if (!a.out.ends_with(".heddle"))
     throw UserError(ExitCode::usage, fmt::format("-o: '{}' does not end with .heddle", a.out),
                     "packages have such names: by them they are known where they stand for a model");

@@ -131,10 +131,17 @@ bool is_counted(const codegen::Program& p) {
   return std::any_of(p.kernels.begin(), p.kernels.end(), [](const codegen::Kernel& k) { return k.counts.has_value(); });
 }
 
+std::string choices_json(const std::vector<passes::Remark>& choices) {
+  std::vector<std::string> list;
+  for (const passes::Remark& c : choices)
+    list.push_back(JsonObject().text("graph", c.graph).text("value", c.subject).text("choice", c.reason).str());
+  return runtime::json_list(list);
+}
+
 }  // namespace
 
 std::string report_json(const codegen::Program& p, const std::string& arch,
-                        const std::vector<KernelResources>& resources) {
+                        const std::vector<KernelResources>& resources, const std::vector<passes::Remark>& choices) {
   std::vector<std::string> entries, kernels, calls;
   for (const codegen::Entry& e : p.entries) entries.push_back(entry_json(p, e));
   for (const codegen::Kernel& k : p.kernels) kernels.push_back(kernel_json(k, find(resources, k.name)));
@@ -143,11 +150,13 @@ std::string report_json(const codegen::Program& p, const std::string& arch,
   out.text("model", p.name).text("target", p.target).text("arch", arch);
   out.integer("state_bytes", p.state_bytes).integer("arena_bytes", p.arena_bytes);
   out.raw("entries", runtime::json_list(entries)).raw("kernels", runtime::json_list(kernels));
-  return out.raw("library_calls", runtime::json_list(calls)).str() + "\n";
+  out.raw("library_calls", runtime::json_list(calls));
+  if (!choices.empty()) out.raw("choices", choices_json(choices));
+  return out.str() + "\n";
 }
 
 std::string report_table(const codegen::Program& p, const std::string& arch,
-                         const std::vector<KernelResources>& resources) {
+                         const std::vector<KernelResources>& resources, const std::vector<passes::Remark>& choices) {
   std::string text =
       fmt::format("{} for {}: state {} bytes, arena {} bytes\n\n", p.name, p.target, p.state_bytes, p.arena_bytes);
   text += fmt::format("{:<12} {:>12} {:>12} {:>7} {:>9} {:>8} {:>7} {:>10}\n", "entry", "arena", "max live", "ratio",
@@ -171,6 +180,8 @@ std::string report_table(const codegen::Program& p, const std::string& arch,
   for (const auto& [title, c] : library_calls(p))
     text += fmt::format("{:<48} {:<10} {:>12} {:>12.0f} {:>7.1f} us\n", title, c->impl,
                         c->bytes_read + c->bytes_written, c->flops, c->predicted_seconds * 1e6);
+  for (const passes::Remark& c : choices)
+    text += fmt::format("{}@{} {}: {}\n", &c == choices.data() ? "\n" : "", c.graph, c.subject, c.reason);
   if (is_counted(p)) text += counts_table(p);
   if (!resources.empty()) text += fmt::format("\nregisters, shared memory and spills are those of {}\n", arch);
   return text;

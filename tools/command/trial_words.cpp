@@ -25,7 +25,7 @@ std::vector<std::string> train_words(const RunArguments& a, int jobs) {
   add("--epochs", a.model.epochs), add("--lr", a.model.lr), add("--batch", a.model.batch);
   add("--seed", a.model.seed);
   if (a.model.small) words.emplace_back("--small");
-  add("--memory-limit", a.model.memory_limit);
+  add("--memory-limit", a.model.memory_limit), add("--libraries", a.model.libraries);
   add("--data", a.data), add("--weights", a.weights), add("--weights-prefix", a.prefix);
   add("--device", a.device.device);
   const int threads = a.device.threads > 0 ? a.device.threads : static_cast<int>(std::thread::hardware_concurrency());

@@ -1,10 +1,14 @@
 #include "tools/driver/compile.h"
 
+#include <fmt/format.h>
+
 #include <unordered_map>
 
 #include "codegen/predict.h"
 #include "passes/outline.h"
+#include "passes/select/cublaslt.h"
 #include "passes/select/onednn.h"
+#include "runtime/cuda/cublaslt.h"
 #include "runtime/host/onednn.h"
 #include "tools/driver/entries.h"
 #include "tools/driver/plan_within.h"
@@ -42,6 +46,15 @@ Compiled describe(const Planned& planned, const CompileOptions& options) {
   return made;
 }
 
+// Whether cuBLASLt is used: what is asked for may not be there, and that is said.
+bool uses_cublaslt(const CompileOptions& options) {
+  if (!options.cublaslt) return false;
+  std::string why = "it runs on a GPU only";
+  if (options.target.gpu && runtime::find_cublaslt(&why) != nullptr) return true;
+  if (options.tell) options.tell(fmt::format("cuBLASLt is not used: {}; all kernels are generated", why));
+  return false;
+}
+
 }  // namespace
 
 Compiled compile(const frontend::Model& model, const CompileOptions& options) {
@@ -49,7 +62,9 @@ Compiled compile(const frontend::Model& model, const CompileOptions& options) {
   return compile(planned, options);
 }
 
-Compiled compile(Planned& planned, const CompileOptions& options) {
+Compiled compile(Planned& planned, const CompileOptions& given) {
+  CompileOptions options = given;
+  options.cublaslt = uses_cublaslt(given);
   Compiled made = describe(planned, options);
   ir::Module m = timed("build", options.times, [&] { return frontend::build_module(planned.instances, made.entries); });
   planned.instances.clear();
@@ -60,7 +75,7 @@ Compiled compile(Planned& planned, const CompileOptions& options) {
   return made;
 }
 
-std::vector<passes::AvailableLibrary> libraries() {
+std::vector<passes::AvailableLibrary> libraries(const ir::Target& target, bool cublaslt) {
   // A deep model asks about one layer over and over, and building a call's primitives takes milliseconds.
   std::unordered_map<std::string, passes::LibraryAnswer> answers;
   const auto ask_onednn = [answers](const ir::Graph& kernel) mutable {
@@ -70,13 +85,19 @@ std::vector<passes::AvailableLibrary> libraries() {
     const runtime::OnednnNeeds needs = runtime::onednn_needs(codegen::describe_library(kernel));
     return answers.emplace(body, passes::LibraryAnswer{needs.workspace, needs.refusal}).first->second;
   };
-  return {{&passes::onednn(), ask_onednn}};
+  std::vector<passes::AvailableLibrary> all = {{&passes::onednn(), ask_onednn}};
+  if (!cublaslt) return all;
+  const auto ask_cublaslt = [workspace = runtime::cublaslt_workspace(target.arch)](const ir::Graph& kernel) {
+    return passes::LibraryAnswer{workspace, runtime::cublaslt_refusal(codegen::describe_library(kernel))};
+  };
+  all.insert(all.begin(), {&passes::cublaslt(), ask_cublaslt});
+  return all;
 }
 
 void run_passes(ir::Module& m, const CompileOptions& options, const std::vector<ir::FedColumn>& fed) {
   passes::Options pass_options;
   pass_options.target = options.target;
-  pass_options.libraries = libraries();
+  pass_options.libraries = libraries(options.target, options.cublaslt);
   pass_options.memory_bytes = options.memory_bytes;
   pass_options.remark = options.remark;
   pass_options.columns = fed;

@@ -13,6 +13,7 @@
 #   environment  again, and the clocks all along
 #   benches      time of a training step, pipelined by 64; waiting after each submission of 64, 8 and 1
 #   persistent   the same as launches, and their ratio
+#   cublaslt     mnist_mlp with products by cuBLASLt: its losses, and its step beside that of generated launches
 #   calibration  bandwidths, launches, a barrier; each kernel's time over its prediction
 #   ncu          the durations that ncu measures
 #   peers        PyTorch and JAX on the networks of the same names beside ours, at equal precision; the ratio is the peer's time over ours
@@ -26,10 +27,10 @@ bundle=$here/../../build/gpu
 [[ ! -e $here/payload.tar.gz ]] || bundle=$here
 if [[ ${1:-} == --bundle ]]; then bundle=${2:?--bundle FOLDER}; shift 2; fi
 first=(environment losses kernels runs sanitizer)
-second=(environment benches persistent calibration ncu peers)
+second=(environment benches persistent cublaslt calibration ncu peers)
 # Seconds of 285 that a stage may take.
 declare -A budget=([environment]=15 [losses]=110 [kernels]=70 [runs]=40 [sanitizer]=40
-  [benches]=75 [persistent]=20 [calibration]=40 [ncu]=25 [peers]=110)
+  [benches]=75 [persistent]=20 [cublaslt]=20 [calibration]=40 [ncu]=25 [peers]=110)
 stages=()
 for word in "${@:-first}"; do
   case $word in
@@ -362,6 +363,40 @@ persistent() {
     bench_row persistent "$model as planned" 64 "$model" --pipelined
     HEDDLE_CUDA_STEPS=launches bench_row persistent "$model launches" 64 "$model" --pipelined
   done
+}
+
+# Products by NVIDIA's library: beside nvcc, or from the frameworks' packages.
+find_cublaslt() {
+  [[ -z ${HEDDLE_CUBLASLT:-} ]] || return
+  local site packaged
+  if ! compgen -G "${CUDA_HOME:-/usr/local/cuda}/lib*/libcublasLt.so.13" >/dev/null; then
+    site=$("$python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])' 2>/dev/null)
+    packaged=$(compgen -G "$site/nvidia/*/lib/libcublasLt.so.13" | head -1)
+    [[ -z $packaged ]] || export HEDDLE_CUBLASLT=$packaged
+  fi
+}
+cublaslt() {
+  local model=mnist_mlp status k runs=() arguments=()
+  if [[ $has_nvrtc == no ]]; then row cublaslt "$model" "" "" "" "" "skipped: no NVRTC for the kernels beside it"; return; fi
+  # For trying it with other models: the first that was packed.
+  [[ " ${models[*]} " == *" $model "* ]] || model=${models[0]}
+  find_cublaslt
+  make_data cublaslt || return
+  training_arguments "$here" "$model" "$steps" "$work/data" "$work/models"
+  for k in 64 1; do
+    train "$model" "cublaslt$k" "${arguments[@]}" --libraries cublaslt --repeat "$k"
+    status=$?
+    if ((status)); then row cublaslt "$model k=$k" "" "" "" "" "$(verdict "$status" "$work/$model.cublaslt$k.log")"; return; fi
+    if grep -q 'cuBLASLt is not used' "$work/$model.cublaslt$k.log"; then
+      row cublaslt "$model" "" "" "" "" "skipped: $(grep -m1 -o 'cuBLASLt is not used.*' "$work/$model.cublaslt$k.log")"
+      return
+    fi
+    runs+=("cublaslt$k=$work/raw/$model.cublaslt$k.jsonl")
+  done
+  rows losses "$model" "$work/reference/$model.losses" "$(<"$work/reference/$model.compared")" "${runs[@]}" || failed 1 "$work/raw/$model".cublaslt*.jsonl
+  bench_row cublaslt "$model as planned" 64 "$model" --pipelined
+  HEDDLE_CUDA_STEPS=launches bench_row cublaslt "$model generated" 64 "$model" --pipelined
+  bench_row cublaslt "$model library" 64 "$model" --pipelined --libraries cublaslt
 }
 
 calibration() {
