@@ -1,6 +1,7 @@
 #include "tools/driver/compile.h"
 
 #include <unordered_map>
+#include <utility>
 
 #include "codegen/predict.h"
 #include "passes/outline.h"
@@ -49,11 +50,17 @@ Compiled compile(const frontend::Model& model, const CompileOptions& options) {
   return compile(planned, options);
 }
 
-Compiled compile(Planned& planned, const CompileOptions& options) {
+Compiled build(Planned& planned, const CompileOptions& options) {
   Compiled made = describe(planned, options);
-  ir::Module m = timed("build", options.times, [&] { return frontend::build_module(planned.instances, made.entries); });
+  made.module = timed("build", options.times, [&] { return frontend::build_module(planned.instances, made.entries); });
   planned.instances.clear();
-  made.nodes = nodes_of(m);
+  made.nodes = nodes_of(made.module);
+  return made;
+}
+
+Compiled compile(Planned& planned, const CompileOptions& options) {
+  Compiled made = build(planned, options);
+  ir::Module m = std::exchange(made.module, {});
   if (!options.to || !options.to->empty()) m = plan_within(std::move(m), planned.plan.memory, options, made.fed);
   if (!options.to) made.program = lower(m, planned.model().name, options);
   if (options.keep_module) made.module = std::move(m);
