@@ -72,6 +72,7 @@ std::vector<LimitRow> limit_rows(driver::MemoryPlans& plans) {
   int64_t least = std::numeric_limits<int64_t>::max();
   for (const size_t others : numbers_of_blocks(all)) {
     const driver::MemoryPlan& plan = plans.with(others);
+    if (others > 0 && plan.limit_bytes < plans.with(all).limit_bytes) continue;  // refused, as all of them take more
     if (plan.limit_bytes >= least || (all <= kAllPlanned && plans.within(plan.limit_bytes) != others)) continue;
     least = plan.limit_bytes;
     while (!rows.empty() && rows.back().step_seconds >= plan.step_seconds) rows.pop_back();
@@ -121,7 +122,7 @@ void find_batch(const ModelArguments& arguments, Candidate& base, const driver::
   const driver::LargestBatch found = driver::largest_batch(
       {.first = facts.batch, .step = model.train.accumulate, .most = most, .limit = facts.limit}, [&](int64_t rows) {
         try {
-          return plans_of(rows).least_bytes();
+          return plans_of(rows).least_bytes(facts.limit);
         } catch (const UserError&) {  // a shape that no limit allows
           return std::numeric_limits<int64_t>::max();
         }
@@ -135,7 +136,7 @@ void find_batch(const ModelArguments& arguments, Candidate& base, const driver::
     answer.words = "--set " + batch_setting(model, found.rows);
   }
   facts.largest = answer;
-  for (const auto& [rows, candidate] : tried) facts.plans += candidate->plans->planned();
+  for (const auto& [rows, candidate] : tried) facts.plans += candidate->plans->made();
 }
 
 // The program of a training under facts.limit: its parts.
@@ -152,6 +153,7 @@ void describe(Candidate& base, MemoryFacts& facts) {
   facts.ring_bytes = compiled.program.feeding.ring_bytes();
   std::vector<std::string> nodes;
   for (const frontend::SummaryNode& n : base.summary.nodes) nodes.push_back(n.path);
+  nodes.insert(nodes.end(), facts.blocks.begin(), facts.blocks.end());  // of what several of their nodes make together
   facts.parts = driver::memory_parts(compiled, nodes);
 }
 
@@ -180,7 +182,7 @@ void inspect_memory(const ModelArguments& arguments, const InspectMemory& a, boo
   } else {
     facts.rows_note = "nothing is trained: no limits, and no batches, are looked at";
   }
-  facts.plans += base.plans->planned() + 1;
+  facts.plans += base.plans->made();
   write_result(json ? memory_json(facts) : memory_text(facts));
 }
 

@@ -35,7 +35,12 @@ std::string part_line(const std::string& name, int64_t bytes, const std::string&
   return fmt::format("  {:<24}{:>18}  {:>7}\n", name, grouped(bytes), behind);
 }
 
-std::string milliseconds(double seconds) { return fmt::format("{:.4g} ms", 1e3 * seconds); }
+// "1.25 ms", "37.31 s"
+std::string time_text(double seconds) {
+  return seconds < 1e-3 ? fmt::format("{:.4g} us", 1e6 * seconds)
+         : seconds < 1  ? fmt::format("{:.4g} ms", 1e3 * seconds)
+                        : fmt::format("{:.4g} s", seconds);
+}
 
 // "4 of 9, stage1.0 to down2": they join in the order of the model.
 std::string again_text(const MemoryFacts& f, size_t again) {
@@ -79,7 +84,7 @@ std::string rows_text(const MemoryFacts& f) {
       fmt::format("\n{:>20}  {:>7}  {:>11}  {}\n", "--memory-limit", "", "step", "blocks computed again");
   for (const LimitRow& row : f.rows)
     text += fmt::format("{:>20}  {:>7}  {:>11}  {}\n", fmt::format("{}B", row.limit_bytes),
-                        share(row.limit_bytes, f.rows.front().limit_bytes), milliseconds(row.step_seconds),
+                        share(row.limit_bytes, f.rows.front().limit_bytes), time_text(row.step_seconds),
                         again_text(f, row.again));
   text += fmt::format("below {} bytes a batch of {} is refused; times of a step are predicted\n",
                       grouped(f.rows.back().limit_bytes), f.batch);
@@ -98,7 +103,7 @@ std::string batch_text(const MemoryFacts& f) {
       best.next > 0 ? fmt::format("{} are refused", best.next) : std::string("there are no more rows");
   return fmt::format("\nlargest batch within {} bytes: {}; {}\n  {}: blocks computed again {}, step {}\n",
                      grouped(f.limit), best.rows, next, best.words, again_text(f, best.again),
-                     milliseconds(best.step_seconds));
+                     time_text(best.step_seconds));
 }
 
 std::string parts_json(const std::vector<MemoryPart>& parts) {

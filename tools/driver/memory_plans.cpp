@@ -37,19 +37,21 @@ MemoryPlans::MemoryPlans(Planned& planned, const CompileOptions& options)
 const MemoryPlan& MemoryPlans::with(size_t others) {
   const auto known = plans_.find(others);
   if (known != plans_.end()) return known->second;
-  const Compiled made = compiled(others);
-  const codegen::Program& program = made.program;
-  return plans_[others] = {.limit_bytes = std::max(largest_tensor_, passes::planned_bytes(made.module)),
-                           .state_bytes = program.state_bytes,
-                           .arena_bytes = program.arena_bytes,
-                           .ring_bytes = program.feeding.ring_bytes(),
-                           .step_seconds = step_seconds(program)};
+  compiled(others);
+  return plans_.at(others);
 }
 
-Compiled MemoryPlans::compiled(size_t others) const {
+Compiled MemoryPlans::compiled(size_t others) {
   Compiled made = built_;
   made.module = planned_with(std::move(made.module), memory(), others, options_, built_.fed);
   made.program = lower(made.module, name_, options_);
+  const codegen::Program& program = made.program;
+  plans_[others] = {.limit_bytes = std::max(largest_tensor_, passes::planned_bytes(made.module)),
+                    .state_bytes = program.state_bytes,
+                    .arena_bytes = program.arena_bytes,
+                    .ring_bytes = program.feeding.ring_bytes(),
+                    .step_seconds = step_seconds(program)};
+  ++made_;
   return made;
 }
 
@@ -57,6 +59,9 @@ std::optional<size_t> MemoryPlans::within(int64_t limit) {
   return fewest_that_fit(memory().others.size(), [&](size_t others) { return with(others).limit_bytes <= limit; });
 }
 
-int64_t MemoryPlans::least_bytes() { return std::min(with(memory().others.size()).limit_bytes, with(0).limit_bytes); }
+int64_t MemoryPlans::least_bytes(int64_t limit) {
+  const int64_t all = with(memory().others.size()).limit_bytes;
+  return all <= limit ? all : std::min(all, with(0).limit_bytes);
+}
 
 }  // namespace heddle::driver

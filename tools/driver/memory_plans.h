@@ -28,16 +28,17 @@ class MemoryPlans {
   const MemoryPlan& with(size_t others);
   // How many of them a training under the limit computes again; nothing where it is refused.
   std::optional<size_t> within(int64_t limit);
-  int64_t least_bytes();  // that some limit must allow
-  // The program of with(others) and its planned module.
-  Compiled compiled(size_t others) const;
-  int64_t planned() const { return std::ssize(plans_); }
+  // The least limit under which it trains; where it trains under `limit`, what it takes with all blocks may stand for it.
+  int64_t least_bytes(int64_t limit);
+  // The program of with(others) and its planned module, made anew.
+  Compiled compiled(size_t others);
+  int64_t made() const { return made_; }  // plans so far
 
  private:
   std::string name_;
   CompileOptions options_;
   Compiled built_;
-  int64_t largest_tensor_ = 0;
+  int64_t largest_tensor_ = 0, made_ = 0;
   std::map<size_t, MemoryPlan> plans_;
 };
 

@@ -1,27 +1,25 @@
-"""What `heddle inspect --memory` prints, and what trainings take: python3 inspect_memory.py CASE...
+"""What `heddle inspect --memory` prints, and what trainings take: python3 inspect_memory.py [--train] CASE...
 
-A case is a model and its options, "resnet20 --small". Of each, from the printed text alone:
+A case is a model, its options and a limit: "resnet20 --small @4MiB". Of each, from the printed text alone:
 
 - the parts sum to the peak, which is what the training's program takes to the byte;
-- each limit of the table trains, computes as many blocks again as its row says, and leaves the limit's other plans alone;
-  one byte less than the last is refused; the predicted time rises from row to row;
-- the largest batch within a limit trains under it, and the next one is refused.
+- each limit of the table computes as many blocks again as its row says, and takes what it says; one byte less than the
+  last is refused; the predicted time rises from row to row;
+- the largest batch within the limit of the case trains under it, and the next one is refused.
+
+`heddle summary` plans what a training plans. With --train, each limit trains, too.
 """
 import json
 import re
 import subprocess
 import sys
 
+SCALE = {"us": 1e-6, "ms": 1e-3, "s": 1}
+
 
 def heddle(*words):
     run = subprocess.run(["heddle", *words], capture_output=True, text=True)
     return run.returncode, run.stdout, run.stderr
-
-
-def inspect(case, *more):
-    code, text, error = heddle("inspect", *case, *more, "--memory", "--device=host")
-    assert code == 0, error
-    return text
 
 
 def train(case, *more):
@@ -37,41 +35,49 @@ def number(pattern, text):
 def rows_of(text):
     rows = []
     for line in text.splitlines():
-        found = re.match(r" +(\d+)B +[\d.]+ % +([\d.e+]+) ms  (?:none|(\d+) of (\d+): .*)$", line)
+        found = re.match(r" +(\d+)B +[\d.]+ % +([\d.e+]+) (us|ms|s)  (?:none|(\d+) of \d+: .*)$", line)
         if found:
-            rows.append((int(found.group(1)), float(found.group(2)), int(found.group(3) or 0)))
+            rows.append((int(found.group(1)), float(found.group(2)) * SCALE[found.group(3)], int(found.group(4) or 0)))
     return rows
 
 
-def check_parts(case, text):
+def check_parts(case, text, limit):
     peak = number(r"^peak memory: ([\d,]+) bytes", text)
     ring = number(r"^  ring +([\d,]+)  ", text)
     head = text.split("activations by layer")[0].split("--memory-limit")[0]
     parts = [int(n.replace(",", "")) for n in re.findall(r"^  \S.*? ([\d,]+)  +[\d.]+ %$", head, re.MULTILINE)]
     assert sum(parts) == peak, (case, text)
-    code, out, error = train(case)
+    code, out, error = train(case, "--memory-limit", limit)
     assert code == 0, error
     run = json.loads(out)
     assert run["state_bytes"] + run["arena_bytes"] + ring == peak, (case, run, text)
 
 
-def check_rows(case, rows):
+def check_row(case, limit, again, run):
+    code, out, told = run(case, "--memory-limit", f"{limit}B")
+    assert code == 0, (case, limit, told)
+    found = re.search(r"(\d+) of \d+ blocks are computed again", told)
+    assert int(found.group(1) if found else 0) == again, (case, limit, again, told)
+    return json.loads(out)
+
+
+def check_rows(case, rows, all_train):
+    plan = lambda case, *more: heddle("summary", *case, "--json", *more)
     for (more, faster, few), (less, slower, many) in zip(rows, rows[1:]):
         assert more > less and few < many and faster < slower, (case, rows)
     for limit, _, again in rows:
-        code, _, told = train(case, "--memory-limit", f"{limit}B")
-        assert code == 0, (case, limit, told)
-        found = re.search(r"(\d+) of \d+ blocks are computed again", told)
-        assert int(found.group(1) if found else 0) == again, (case, limit, again, told)
+        parts = check_row(case, limit, again, plan)["memory"]["parts"]
+        assert 0 <= parts["state"] + parts["arena"] - limit < 65536, (case, limit, parts)  # gaps between states
+        if all_train:
+            check_row(case, limit, again, train)
     code, _, told = train(case, "--memory-limit", f"{rows[-1][0] - 1}B")
     assert code == 4, (case, rows, told)
 
 
-def check_batch(case, limit):
-    text = inspect(case, "--memory-limit", f"{limit}B")
+def check_batch(case, text, limit):
     rows = number(r"^largest batch within [\d,]+ bytes: (\d+);", text)
-    option = re.search(r"^  (--set train\.batch\S*=)\d+:", text, re.MULTILINE).group(1).split(" ")[1]
-    within = ["--memory-limit", f"{limit}B", "--set"]
+    option = re.search(r"^  --set (train\.batch\S*=)\d+:", text, re.MULTILINE).group(1)
+    within = ["--memory-limit", limit, "--set"]
     code, _, told = train(case, *within, f"{option}{rows}")
     assert code == 0, (case, limit, rows, told)
     if "there are no more rows" in text:
@@ -82,14 +88,16 @@ def check_batch(case, limit):
 
 
 limits = 0
-for argument in sys.argv[1:]:
-    words = argument.split()
-    printed = inspect(words)
-    check_parts(words, printed)
+cases = [words for words in sys.argv[1:] if words != "--train"]
+for argument in cases:
+    words, bytes_text = argument.split("@")
+    words = words.split()
+    status, printed, fault = heddle("inspect", *words, "--memory", "--device=host", "--memory-limit", bytes_text)
+    assert status == 0, fault
+    check_parts(words, printed, bytes_text)
     table = rows_of(printed)
     assert table, printed
-    check_rows(words, table)
+    check_rows(words, table, "--train" in sys.argv)
+    check_batch(words, printed, bytes_text)
     limits += len(table)
-    check_batch(words, table[0][0] * 3)
-    check_batch(words, table[-1][0])
-print(f"{len(sys.argv) - 1} models, {limits} limits")
+print(f"{len(cases)} models, {limits} limits")
