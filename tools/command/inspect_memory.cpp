@@ -64,19 +64,28 @@ std::vector<size_t> numbers_of_blocks(size_t all) {
   return numbers;
 }
 
-// Each row's limit is the least one under which the training has this plan. Who gives a limit wants none that takes more
+// What a training under the limit computes again; of many blocks the fewest of `numbers` that are enough.
+std::optional<size_t> others_within(driver::MemoryPlans& plans, const std::vector<size_t>& numbers, int64_t limit) {
+  if (numbers.back() <= kAllPlanned) return plans.within(limit);
+  const auto fits = [&](size_t others) { return plans.with(others).limit_bytes <= limit; };
+  if (!fits(0) && !fits(numbers.back())) return std::nullopt;
+  return *std::ranges::find_if(numbers, fits);
+}
+
+// A row's limit is the least one under which the training has this plan. Who gives a limit wants no plan that takes more
 // memory than another one, and as long.
 std::vector<LimitRow> limit_rows(driver::MemoryPlans& plans) {
-  const size_t all = plans.memory().others.size(), chosen = plans.memory().blocks.size();
+  const std::vector<size_t> numbers = numbers_of_blocks(plans.memory().others.size());
+  std::vector<int64_t> limits;
+  for (const size_t others : numbers) limits.push_back(plans.with(others).limit_bytes);
+  std::ranges::sort(limits, std::ranges::greater());
   std::vector<LimitRow> rows;
-  int64_t least = std::numeric_limits<int64_t>::max();
-  for (const size_t others : numbers_of_blocks(all)) {
-    const driver::MemoryPlan& plan = plans.with(others);
-    if (others > 0 && plan.limit_bytes < plans.with(all).limit_bytes) continue;  // refused, as all of them take more
-    if (plan.limit_bytes >= least || (all <= kAllPlanned && plans.within(plan.limit_bytes) != others)) continue;
-    least = plan.limit_bytes;
-    while (!rows.empty() && rows.back().step_seconds >= plan.step_seconds) rows.pop_back();
-    rows.push_back({plan.limit_bytes, chosen + others, plan.step_seconds});
+  for (const int64_t limit : limits) {
+    const std::optional<size_t> others = others_within(plans, numbers, limit);
+    if (!others) break;
+    const LimitRow row{limit, plans.memory().blocks.size() + *others, plans.with(*others).step_seconds};
+    while (!rows.empty() && rows.back().step_seconds >= row.step_seconds) rows.pop_back();
+    rows.push_back(row);
   }
   return rows;
 }

@@ -6,7 +6,7 @@
 namespace heddle::driver {
 namespace {
 
-constexpr int kLines = 6;  // guesses by a line, before halving alone goes on
+constexpr int kLines = 3;  // guesses by a line, before halving alone goes on
 
 // A batch, in multiples of the step, and what it takes.
 struct Known {

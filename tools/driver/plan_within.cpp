@@ -46,12 +46,15 @@ class Attempts {
 };
 
 // A limit of the model's own is not raised by the option that the refusal names.
-[[noreturn]] void refuse(const UserError& refusal, const frontend::PlannedMemory& memory, int64_t limit) {
+[[noreturn]] void refuse(const UserError& refusal, const frontend::PlannedMemory& memory, int64_t limit, bool trains) {
   std::vector<Diagnostic> all = refusal.diagnostics();
   const size_t blocks = memory.blocks.size() + memory.others.size();
   if (blocks > 0)
     all.front().notes.push_back(
         {Severity::note, {}, fmt::format("also with all {} blocks computed again", blocks), {}, {}});
+  if (trains)
+    all.front().notes.push_back(
+        {Severity::note, {}, "heddle inspect MODEL --memory tells the least limit and the largest batch", {}, {}});
   if (memory.limit == limit) all.front().help = "a smaller batch takes less; a larger train.memory.limit allows more";
   throw UserError(std::move(all), ExitCode::limit);
 }
@@ -89,6 +92,7 @@ ir::Module plan_within(ir::Module m, const frontend::PlannedMemory& memory, cons
   const int64_t limit = limit_of(memory, options);
   const bool speaks = options.remark || options.after;
   if (limit == 0) return planned_with(std::move(m), memory, 0, options, fed);
+  const bool trains = std::ranges::any_of(m.graphs, [](const ir::Graph& g) { return g.name == "train"; });
   Attempts attempts(std::move(m), memory, options, fed);
   std::optional<ir::Module> best;
   const std::optional<size_t> enough = fewest_that_fit(all, [&](size_t others) {
@@ -97,7 +101,7 @@ ir::Module plan_within(ir::Module m, const frontend::PlannedMemory& memory, cons
     if (fits) best = std::move(planned);
     return fits;
   });
-  if (!enough) refuse(*attempts.refusal(), memory, limit);
+  if (!enough) refuse(*attempts.refusal(), memory, limit, trains);
   if (options.tell && *enough > 0)
     options.tell(fmt::format("{} of {} blocks are computed again in the backward sweep, to stay within {} bytes",
                              *enough + chosen, all + chosen, limit));
