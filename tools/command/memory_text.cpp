@@ -130,7 +130,7 @@ std::string memory_text(const MemoryFacts& f) {
   text += "\n" + parts_text(f) + layers_text(f) + rows_text(f);
   if (f.refused) text += fmt::format("within {} bytes this batch is refused\n", grouped(f.limit));
   text += batch_text(f);
-  return text + fmt::format("\n{} plans were made\n", f.plans);
+  return text + fmt::format("\nplans made: {}\n", f.plans);
 }
 
 std::string memory_json(const MemoryFacts& f) {
