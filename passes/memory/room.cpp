@@ -38,6 +38,19 @@ void require_room_for(const Graph& g, ValueId v, const Options& options) {
     refuse(fmt::format("%{}: {} takes", g[v].name, to_string(g[v].type)), g[v].type.bytes(), options, place_of(g, v));
 }
 
+// Calls f(graph, value) for what lies in memory whatever the passes do, states aside.
+template <class F>
+void for_each_tensor(const Module& m, F f) {
+  for (const Graph* graph : m.all_graphs()) {
+    const Graph& g = *graph;
+    for (const NodeId n : g.order)
+      if (std::holds_alternative<Contraction>(g[n].op->kind) || std::holds_alternative<Scan>(g[n].op->kind))
+        for (const ValueId r : g[n].results) f(g, r);
+    for (const ValueId v : g.inputs)
+      if (!is_state(g[v])) f(g, v);
+  }
+}
+
 struct States {
   int64_t bytes = 0, largest = 0;
   std::string name;
@@ -67,14 +80,7 @@ States all_states(const Module& m) {
 }  // namespace
 
 void require_room_for_tensors(const Module& m, const Options& options) {
-  for (const Graph* graph : m.all_graphs()) {
-    const Graph& g = *graph;
-    for (const NodeId n : g.order)
-      if (std::holds_alternative<Contraction>(g[n].op->kind) || std::holds_alternative<Scan>(g[n].op->kind))
-        for (const ValueId r : g[n].results) require_room_for(g, r, options);
-    for (const ValueId v : g.inputs)
-      if (!is_state(g[v])) require_room_for(g, v, options);
-  }
+  for_each_tensor(m, [&](const Graph& g, ValueId v) { require_room_for(g, v, options); });
   const States states = all_states(m);
   // A step that decodes has caches for each row, and no moments.
   const bool trains = std::ranges::none_of(m.graphs, [](const Graph& g) { return g.name == "decode"; });
@@ -90,6 +96,18 @@ void require_room_for_plan(const Module& m, const Options& options) {
     if (states + g.arena_bytes > limit(options))
       refuse(fmt::format("states of {} bytes and the arena of @{} take", states, g.name), states + g.arena_bytes,
              options, {}, "a smaller batch takes less");
+}
+
+int64_t largest_tensor(const Module& m) {
+  int64_t most = all_states(m).bytes;
+  for_each_tensor(m, [&](const Graph& g, ValueId v) { most = std::max(most, g[v].type.bytes()); });
+  return most;
+}
+
+int64_t planned_bytes(const Module& m) {
+  int64_t arena = 0;
+  for (const Graph& g : m.graphs) arena = std::max(arena, g.arena_bytes);
+  return all_states(m).bytes + arena;
 }
 
 }  // namespace heddle::passes

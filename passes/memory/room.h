@@ -13,4 +13,8 @@ void require_room_for_tensors(const ir::Module& m, const Options& options);
 // After assign_buffers: the states and the largest arena. Throws UserError with ExitCode::limit.
 void require_room_for_plan(const ir::Module& m, const Options& options);
 
+// The least limits under which the two above are silent: of a module before the passes, and of a planned one.
+int64_t largest_tensor(const ir::Module& m);
+int64_t planned_bytes(const ir::Module& m);
+
 }  // namespace heddle::passes

@@ -30,6 +30,8 @@ QUESTIONS = [
     "How do I get predictions?",
     "How do I generate text?",
     "How much memory does a training take?",
+    "What fits into my memory, and what does it cost?",
+    "My GPU has 8 GB: what do I write?",
     "Why is my loss nan?",
     "Do I get the same numbers in every run?",
     "Where does the time of a step go?",

@@ -14,6 +14,7 @@
 #include "runtime/weights/safetensors.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
+#include "tools/command/inspect_memory.h"
 #include "tools/command/model_arguments.h"
 #include "tools/command/output.h"
 #include "tools/command/report.h"
@@ -24,7 +25,8 @@ namespace {
 
 struct InspectArguments {
   ModelArguments model;
-  bool json = false;
+  InspectMemory memory;
+  bool json = false, of_memory = false;
 };
 
 struct Row {
@@ -130,6 +132,21 @@ bool is_weights(const std::string& path) {
   return first != '{' && first != '/';
 }
 
+void of_memory(const InspectArguments& a) {
+  if (driver::is_package(a.model.model) || is_weights(a.model.model))
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: --memory plans the training of a model, and this is none", a.model.model),
+                    "give the model's file");
+  inspect_memory(a.model, a.memory, a.json);
+}
+
+// What only --memory reads is not read in silence.
+void require_memory(const InspectArguments& a) {
+  for (const auto& [option, value] :
+       {std::pair("--device", &a.memory.device.device), {"--target", &a.memory.target}, {"--data", &a.memory.data}})
+    if (!value->empty()) throw UserError(ExitCode::usage, fmt::format("{} needs --memory", option));
+}
+
 }  // namespace
 
 void add_inspect(CommandLine& line) {
@@ -137,8 +154,22 @@ void add_inspect(CommandLine& line) {
       line.add_subcommand("inspect", "parameters, memory and kernels of a model; what a package or weights file holds");
   const auto a = std::make_shared<InspectArguments>();
   add_model_arguments(command, a->model);
+  command.add_flag(
+      "--memory", a->of_memory,
+      "what takes a training's memory, what limits of it cost, and the largest batch within --memory-limit");
+  command
+      .add_option("--device", a->memory.device.device,
+                  "of --memory: auto (default: a GPU if there is one, else the host), host, cuda or cuda:N")
+      .may_be({"auto", "host", "cuda"});
+  command.add_option("--target", a->memory.target, "of --memory: plan for host or for a GPU that need not be here")
+      .one_of(ir::target_names());
+  command
+      .add_option("--data", a->memory.data, "of --memory: the folder that holds the data files; default: the model's")
+      .takes(Takes::folder);
   command.add_flag("--json", a->json, "print one JSON object on standard output");
   command.run([a] {
+    if (a->of_memory) return of_memory(*a);
+    require_memory(*a);
     if (driver::is_package(a->model.model)) return inspect_package(*a);
     is_weights(a->model.model) ? inspect_weights(*a) : inspect_model(*a);
   });

@@ -14,6 +14,7 @@
 #include "runtime/process/terminal.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
+#include "tools/command/counted_data.h"
 #include "tools/command/model_arguments.h"
 #include "tools/command/output.h"
 #include "tools/driver/entries.h"
@@ -33,31 +34,6 @@ constexpr int64_t kMiB = int64_t{1} << 20;
 constexpr int64_t kProcess = 28 * kMiB;          // code, libraries but oneDNN, threads, readers
 constexpr int64_t kOfNode = int64_t{4} << 10;    // the compiler's, of a node of the graphs before the passes
 constexpr int64_t kOfCall = int64_t{128} << 10;  // a library call's primitives: their code and packed weights
-
-// What the data say, where they can be read.
-struct Data {
-  std::optional<driver::DataHeader> header;
-  std::string note;
-};
-
-Data look_at_data(const frontend::TrainingPlan& plan, const std::filesystem::path& folder) {
-  if (!plan.data.train) return {};
-  try {
-    return {driver::read_headers({.plan = &plan, .root = folder, .train = true}), {}};
-  } catch (const UserError& error) {
-    return {std::nullopt, error.diagnostics().front().message};
-  }
-}
-
-int64_t data_bytes(const frontend::TrainingPlan& plan, const driver::DataHeader& header) {
-  int64_t row = 0;
-  for (size_t i = 0; i < plan.inputs.size(); ++i) {
-    row += ir::Type{header.stored[i], plan.inputs[i].stored}.bytes();
-  }
-  const driver::RowCounts& rows = header.rows;
-  constexpr int64_t kOrder = 4;  // of a row: its place in the epoch's order
-  return row * (rows.train + rows.validation + rows.test) + kOrder * rows.train;
-}
 
 // Each state belongs to the node whose parameter's path begins its name, the longest such path.
 std::vector<int64_t> state_bytes(const frontend::ModelSummary& model, const codegen::Program& program) {
@@ -128,7 +104,7 @@ void summary(const SummaryArguments& a) {
   facts.name = model.model.name;
   facts.target = a.target;
   facts.model = frontend::summarize(planned.instances);
-  const Data data = look_at_data(planned.plan, model.folder(a.data));
+  const CountedData data = count_data(planned.plan, model.folder(a.data));
   facts.data_note = data.note;
   driver::CompileOptions options = compile_options(a.model);
   options.target = ir::target_by_name(a.target);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <unordered_map>
+#include <utility>
 
 #include "codegen/predict.h"
 #include "passes/outline.h"
@@ -62,13 +63,19 @@ Compiled compile(const frontend::Model& model, const CompileOptions& options) {
   return compile(planned, options);
 }
 
+Compiled build(Planned& planned, const CompileOptions& options) {
+  Compiled made = describe(planned, options);
+  made.module = timed("build", options.times, [&] { return frontend::build_module(planned.instances, made.entries); });
+  planned.instances.clear();
+  made.nodes = nodes_of(made.module);
+  return made;
+}
+
 Compiled compile(Planned& planned, const CompileOptions& given) {
   CompileOptions options = given;
   options.cublaslt = uses_cublaslt(given);
-  Compiled made = describe(planned, options);
-  ir::Module m = timed("build", options.times, [&] { return frontend::build_module(planned.instances, made.entries); });
-  planned.instances.clear();
-  made.nodes = nodes_of(m);
+  Compiled made = build(planned, options);
+  ir::Module m = std::exchange(made.module, {});
   if (!options.to || !options.to->empty()) m = plan_within(std::move(m), planned.plan.memory, options, made.fed);
   if (!options.to) made.program = lower(m, planned.model().name, options);
   if (options.keep_module) made.module = std::move(m);

@@ -75,6 +75,8 @@ struct Planned {
 };
 // As above. Gives the memory of the instances back before the passes run.
 Compiled compile(Planned& planned, const CompileOptions& options);
+// The first half of it: the graphs before the passes, as `module`.
+Compiled build(Planned& planned, const CompileOptions& options);
 
 // The stages alone, for modules that no model describes: the passes up to options.to, the program.
 void run_passes(ir::Module& m, const CompileOptions& options, const std::vector<ir::FedColumn>& fed = {});
