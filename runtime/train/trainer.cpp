@@ -14,6 +14,7 @@
 #include "runtime/train/batches.h"
 #include "runtime/train/best.h"
 #include "runtime/train/finite.h"
+#include "runtime/train/finite_watch.h"
 #include "runtime/train/progress.h"
 #include "runtime/weights/program_weights.h"
 
@@ -110,7 +111,8 @@ class Run {
         watcher_(watcher),
         metrics_(executable),
         batches_(executable.program(), ir::Phase::train),
-        steps_(executable, noting(options.steps_options, watcher)) {
+        steps_(executable, noting(options.steps_options, watcher)),
+        finite_(executable) {
     const codegen::Program& program = executable.program();
     after_epoch_ = program.find_entry(ir::Phase::after_epoch);
     last_ = options.drop_last ? nullptr : program.find_entry({ir::Phase::train, ir::BatchKind::remainder});
@@ -231,10 +233,61 @@ class Run {
     std::vector<Steps::Part> parts = batches_.parts(order, first, times - ragged);
     if (ragged > 0) parts.push_back({last_, ragged});
     const auto rows = std::span(order.rows).subspan(static_cast<size_t>(first * batch_));
-    steps_.run(rows_.table, rows, parts,
-               {.record = [&](const Steps::Done& done) { finished(done, rows); },
-                .stop = [&] { return note_end() || time_due(); }},
-               {.seed = options_.seed, .epoch = static_cast<uint64_t>(state_.epochs), .training = true});
+    const Draws draws{.seed = options_.seed, .epoch = static_cast<uint64_t>(state_.epochs), .training = true};
+    const Position before{.steps = state_.steps, .rows = rows, .parts = parts, .draws = draws};
+    Steps::Watch watch{.record = [&](const Steps::Done& done) { finished(done, rows); },
+                       .stop = [&] { return suspect_ || note_end() || time_due(); }};
+    if (options_.check_finite) {
+      finite_.begin();
+      watch.before = [&](int64_t submitted) { ruined_ = ruined_ || !finite_.look(submitted); };
+    }
+    const int64_t done = steps_.run(rows_.table, rows, parts, watch, draws);
+    if (!options_.check_finite) return;
+    if (suspect_ || ruined_ || parameter_not_finite(executable_)) find_origin(before, done);
+    if (suspect_) refuse(*suspect_, rows);
+  }
+
+  // Where steps began.
+  struct Position {
+    int64_t steps = 0;
+    std::span<const uint32_t> rows;
+    std::span<const Steps::Part> parts;
+    Draws draws;
+  };
+
+  static const codegen::Entry& entry_of(const Position& from, int64_t step) {
+    for (const Steps::Part& part : from.parts) {
+      if (step < part.times) return *part.entry;
+      step -= part.times;
+    }
+    HEDDLE_CHECK(false, "a step is one of its parts");
+  }
+
+  // Does the last steps once more, one by one, up to the first that is faulty, and throws what is to be said of it.
+  void find_origin(const Position& from, int64_t executed) {
+    StepRecord last;
+    const auto rows_of = [&](int64_t step) { return from.rows.subspan(static_cast<size_t>(step * batch_)); };
+    const auto run = [&](int64_t step) {
+      const Steps::Part one{&entry_of(from, step), 1};
+      steps_.run(rows_.table, rows_of(step), std::span(&one, 1),
+                 {.record = [&](const Steps::Done& done) { last = done.record; }, .stop = {}}, from.draws);
+    };
+    const auto faulty = [&](int64_t step) {
+      if (last.skipped) return suspect_ && from.steps + step + 1 == state_.steps;
+      return !std::isfinite(last.loss) && last.count != 0;
+    };
+    const std::optional<int64_t> found = finite_.replay({.steps = executed, .run = run, .faulty = faulty});
+    if (!found || !watcher_.origin) return;
+    const int64_t step = from.steps + *found + 1;
+    FaultyStep told{.entry = &entry_of(from, *found), .split = &rows_, .rows = {}, .draws = from.draws, .what = {}};
+    told.rows = rows_of(*found).first(static_cast<size_t>(told.entry->fed_rows));
+    told.what = last.skipped ? overflowed_text()
+                : finite_.parameter() && std::isfinite(last.loss)
+                    ? fmt::format("parameter '{}' holds {} after step {} (epoch {})", finite_.parameter()->name,
+                                  finite_.parameter()->value, step, state_.epochs + 1)
+                    : loss_text(last.loss, step);
+    if (const std::optional<UserError> error = watcher_.origin(told)) throw *error;
+    if (!suspect_) throw UserError(ExitCode::failed, told.what, "a lower lr or a clip_norm may keep it finite");
   }
 
   // Metrics of a part of the rows are nobody's metrics: an interrupted validation has none.
@@ -299,6 +352,7 @@ class Run {
   }
 
   void finished(const Steps::Done& done, std::span<const uint32_t> order) {
+    if (suspect_) return;  // it came before this one
     const StepRecord& record = done.record;
     const int64_t optimizer_step = state_.steps - state_.skipped + 1;
     ++state_.steps, ++state_.step_of_epoch;
@@ -306,10 +360,14 @@ class Run {
     state_.skipped_in_row = record.skipped ? state_.skipped_in_row + 1 : 0;
     any_counts_ = any_counts_ || record.count != 0;
     require_inside(done, options_.steps_options, rows_, order);
-    if (record.skipped)
-      note_skipped(done, order);
-    else if (!std::isfinite(record.loss) && record.count != 0)
-      refuse_loss(done, order);
+    if (record.skipped) note_skipped(done, order);
+    const bool bad =
+        record.skipped ? state_.skipped_in_row >= kMostSkipped : !std::isfinite(record.loss) && record.count != 0;
+    if (bad && options_.check_finite) {
+      suspect_ = done;
+      return;
+    }
+    if (bad) refuse(done, order);
     note_norm(record);
     if (watcher_.step)
       watcher_.step({state_.epochs + 1, options_.epochs.value_or(0), state_.step_of_epoch, steps_per_epoch_,
@@ -327,9 +385,24 @@ class Run {
                                 done.record.fault->input, done.record.fault->value, rows_.name,
                                 order.empty() ? place : order[place]));
     }
-    if (state_.skipped_in_row < kMostSkipped) return;
-    const std::string what = fmt::format("the gradients of {} steps in a row have overflowed, up to step {} (epoch {})",
-                                         kMostSkipped, state_.steps, state_.epochs + 1);
+  }
+
+  std::string overflowed_text() const {
+    return fmt::format("the gradients of {} steps in a row have overflowed, up to step {} (epoch {})", kMostSkipped,
+                       state_.steps, state_.epochs + 1);
+  }
+  std::string loss_text(double loss, int64_t step) const {
+    return fmt::format("the loss is {} at step {} (epoch {})", std::isnan(loss) ? std::abs(loss) : loss, step,
+                       state_.epochs + 1);
+  }
+
+  [[noreturn]] void refuse(const Steps::Done& done, std::span<const uint32_t> order) const {
+    if (done.record.skipped) refuse_overflows(done, order);
+    refuse_loss(done, order);
+  }
+
+  [[noreturn]] void refuse_overflows(const Steps::Done& done, std::span<const uint32_t> order) const {
+    const std::string what = overflowed_text();
     require_finite_rows(done.record.fault, done.first_row, rows_, order, what);
     throw UserError(ExitCode::failed,
                     fmt::format("{}: no loss scale helps, it is {:.3g}", what, done.record.loss_scale.value_or(0)),
@@ -350,14 +423,13 @@ class Run {
   void explain(const std::string& what) const {
     const bool told =
         watcher_.explain && options_.from == nullptr && state_.epochs == 0 && state_.steps <= rows_.rows() / batch_;
-    if (!told) return;
+    if (!told || options_.check_finite) return;
     if (const std::optional<UserError> error = watcher_.explain(state_.steps, what)) throw *error;
   }
 
   [[noreturn]] void refuse_loss(const Steps::Done& done, std::span<const uint32_t> order) const {
     const double loss = done.record.loss;
-    const std::string what = fmt::format("the loss is {} at step {} (epoch {})",
-                                         std::isnan(loss) ? std::abs(loss) : loss, state_.steps, state_.epochs + 1);
+    const std::string what = loss_text(loss, state_.steps);
     require_finite_rows(done.record.fault, done.first_row, rows_, order, what);
     explain(what);
     const std::string labels =
@@ -387,7 +459,10 @@ class Run {
   Metrics metrics_;
   const Batches batches_;
   Steps steps_;
-  int64_t batch_ = 0;  // rows of a whole one
+  FiniteWatch finite_;                  // where it is asked for
+  std::optional<Steps::Done> suspect_;  // a step whose record says so; no step behind it is told of
+  bool ruined_ = false;                 // a parameter, by a step whose record does not say so
+  int64_t batch_ = 0;                   // rows of a whole one
   const codegen::Entry* last_ = nullptr;
   const codegen::Entry* after_epoch_ = nullptr;  // renews what a schedule keeps; it reads what the metrics' states hold
   int64_t steps_per_epoch_ = 0, all_steps_ = 0;
