@@ -63,7 +63,9 @@ StepAgain build_again(const RunArguments& a, const Run& run, const std::string& 
   entries.train *= train, entries.train_last *= train * last;
   entries.eval *= eval, entries.eval_last *= eval * last;
   entries.predict = 0;
-  StepAgain again{frontend::build_module(run.read.model, entries), {}};
+  frontend::Model model = run.read.model;
+  if (times > 1) model.train.sizes[model.batch_dimension] *= times;  // micro-batches are so many times larger, too
+  StepAgain again{frontend::build_module(model, entries), {}};
   std::erase_if(again.module.graphs, [&](const Graph& g) { return g.name != entry; });
   note_forward(again, again.step());
   for (const Graph& body : again.module.bodies) note_forward(again, body);
