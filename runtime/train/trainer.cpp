@@ -74,10 +74,25 @@ std::vector<Steps::Part> eval_parts(const codegen::Program& program, const Batch
   return parts;
 }
 
-MetricValues evaluate_with(Steps& steps, Executable& executable, const Split& rows, const Watcher& watcher,
-                           const StepsOptions& options) {
+// The batch as a step that may be done once more; `places` becomes its rows where there is no order.
+FaultyStep faulty_batch(const Steps::Done& done, const Split& split, std::span<const uint32_t> order,
+                        std::vector<uint32_t>& places) {
+  const auto first = static_cast<size_t>(done.first_row), count = static_cast<size_t>(done.entry->fed_rows);
+  if (order.empty()) places = data::in_order(split.rows()), order = places;
+  return {.entry = done.entry, .split = &split, .rows = order.subspan(first, count), .draws = {}, .what = {}};
+}
+
+struct Evaluated {
+  MetricValues values;
+  std::optional<Steps::Done> bad;  // the first batch whose loss is not finite
+  data::BucketOrder order;
+};
+
+Evaluated evaluate_with(Steps& steps, Executable& executable, const Split& rows, const Watcher& watcher,
+                        const StepsOptions& options) {
   Metrics metrics(executable);
   metrics.reset();
+  std::optional<Steps::Done> bad;
   std::optional<Fault> fault;          // the first
   int64_t fault_rows = 0;              // before its batch
   std::optional<Steps::Done> outside;  // likewise
@@ -89,14 +104,15 @@ MetricValues evaluate_with(Steps& steps, Executable& executable, const Split& ro
                  [&](const Steps::Done& done) {
                    if (!fault && done.record.fault) fault = done.record.fault, fault_rows = done.first_row;
                    if (!outside && done.record.outside) outside = done;
+                   if (!bad && !std::isfinite(done.record.loss) && done.record.count != 0) bad = done;
                  },
              .stop = [&] { return outside || (watcher.interrupted && watcher.interrupted() != 0); }});
   if (outside) require_inside(*outside, options, rows, order.rows);
   MetricValues values = metrics.values();
-  if (all_finite(values)) return values;
-  const auto bad = std::find_if_not(values.begin(), values.end(), is_finite);
-  require_finite_rows(fault, fault_rows, rows, order.rows, fmt::format("'{}' is {}", bad->name, bad->value));
-  return values;
+  if (all_finite(values)) return {std::move(values), bad, std::move(order)};
+  const auto first = std::find_if_not(values.begin(), values.end(), is_finite);
+  require_finite_rows(fault, fault_rows, rows, order.rows, fmt::format("'{}' is {}", first->name, first->value));
+  return {std::move(values), bad, std::move(order)};
 }
 
 // One training run in progress.
@@ -292,7 +308,7 @@ class Run {
 
   // Metrics of a part of the rows are nobody's metrics: an interrupted validation has none.
   void validate() {
-    MetricValues values = evaluate_with(steps_, executable_, *validation_, watcher_, options_.steps_options);
+    MetricValues values = evaluate_with(steps_, executable_, *validation_, watcher_, options_.steps_options).values;
     note_end();
     if (result_.interrupted == 0) state_.validation = std::move(values);
   }
@@ -511,7 +527,15 @@ TrainResult train(Executable& executable, const TrainOptions& options, const Spl
 
 MetricValues evaluate(Executable& executable, const Split& rows, const Watcher& watcher, const StepsOptions& options) {
   Steps steps(executable, noting(options, watcher));
-  return evaluate_with(steps, executable, rows, watcher, options);
+  Evaluated done = evaluate_with(steps, executable, rows, watcher, options);
+  if (!done.bad || !watcher.origin) return std::move(done.values);
+  std::vector<uint32_t> places;
+  FaultyStep step = faulty_batch(*done.bad, rows, done.order.rows, places);
+  const double loss = done.bad->record.loss;
+  step.what = fmt::format("the loss is {} in the batch that begins with {} row {}",
+                          std::isnan(loss) ? std::abs(loss) : loss, rows.name, step.rows[0]);
+  if (const std::optional<UserError> error = watcher.origin(step)) throw *error;
+  throw UserError(ExitCode::failed, step.what, "look at the weights, and at the rows");
 }
 
 }  // namespace heddle::runtime

@@ -60,7 +60,7 @@ struct EpochEvent {
   MetricValues train;
   std::optional<MetricValues> validation;
 };
-// A step whose loss is not finite, that ruined a parameter, or whose gradients overflowed once too often. The executable's
+// A step, of a training or an evaluation, whose loss is not finite, that ruined a parameter, or whose gradients overflowed once too often. The executable's
 // states are those before it.
 struct FaultyStep {
   const codegen::Entry* entry = nullptr;
@@ -85,7 +85,7 @@ struct Watcher {
   // first epoch's full batches: an error that begins with `what` and says where, or nothing. The
   // run is over: the device's states may be used.
   std::function<std::optional<UserError>(int64_t step, const std::string& what)> explain;
-  // With TrainOptions::check_finite the same of any step, for which the run is over, too.
+  // With TrainOptions::check_finite, and in evaluations, the same of any step. The run is over, too.
   std::function<std::optional<UserError>(const FaultyStep& step)> origin = {};
 };
 // Steps in a row that overflow before a training gives up: the loss scale does not help.
@@ -112,7 +112,8 @@ TrainResult train(Executable& executable, const TrainOptions& options, const Spl
 
 // Every row once, through "eval" and "eval_last" (run as often as it takes: its batch divides the remainder). Where
 // `watcher` says that it was interrupted, the metrics are those of the rows so far. Throws UserError where a metric is
-// not finite and the data are not: with the metric, the input and the row; and where an index was outside.
+// not finite and the data are not: with the metric, the input and the row; and where an index was outside. With
+// Watcher::origin also where the loss of a batch is not finite.
 MetricValues evaluate(Executable& executable, const Split& rows, const Watcher& watcher = {},
                       const StepsOptions& options = {});
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 #include "frontend/training/accumulate.h"
 #include "ir/scan.h"
@@ -234,7 +235,16 @@ class Told {
 }  // namespace
 
 std::optional<UserError> check_finite(const RunArguments& a, Run& run, const runtime::FaultyStep& step) {
-  return Told(a, run, step).error();
+  std::string why = "the step stays finite where each operator is computed by itself";
+  try {
+    if (std::optional<UserError> error = Told(a, run, step).error()) return error;
+  } catch (const UserError& error) {  // an operator without an oracle, no room, no compiler
+    why = error.diagnostics().front().message;
+  } catch (const std::bad_alloc&) {
+    why = "memory does not suffice for all values of the step";
+  }
+  note("--check-finite finds no operator: " + why);
+  return std::nullopt;
 }
 
 }  // namespace heddle::tools

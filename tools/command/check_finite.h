@@ -10,8 +10,8 @@
 
 namespace heddle::tools {
 
-// The step is done once more by the oracles, from the states that the device holds. Nothing where they stay finite. The
-// device's memory may be used for other things from now on.
+// The step is done once more by the oracles, from the states that the device holds. Nothing, and a note why, where they
+// stay finite or cannot do it. The device's memory may be used for other things from now on.
 std::optional<UserError> check_finite(const RunArguments& a, Run& run, const runtime::FaultyStep& step);
 
 }  // namespace heddle::tools
