@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -43,11 +44,26 @@ std::vector<bool> ancestors(const Graph& g, const std::vector<ValueId>& of) {
   return reached;
 }
 
+// A mean is a sum on its way: on a device that adds floats it overflows where the oracle's, of doubles, does not.
+void overflow_sums(const Graph& g, const Node& n, size_t result, Tensor& made) {
+  const auto* reduction = std::get_if<ir::Reduction>(&n.op->kind);
+  if (reduction == nullptr || !made.floating() || made.type.dtype == ir::DType::f64) return;
+  if (reduction->finish.at(result).find("count") == std::string::npos) return;
+  const auto count = static_cast<double>(reduction->domain(ir::signature(g, n)).counted());
+  for (double& x : made.real)
+    if (std::abs(x) * count > std::numeric_limits<float>::max())
+      x = std::copysign(std::numeric_limits<double>::infinity(), x);
+}
+
+enum class Sums { wide, narrow };
+
 // The values of a graph, evaluated as far as they are asked for. What the way back reads is kept: operands and results of
 // nodes at which something is not finite.
 class Values {
  public:
-  Values(const ir::Module& m, const Graph& g) : m_(m), g_(g), tensors_(g.value_count()), kept_(g.value_count()) {}
+  Values(const ir::Module& m, const Graph& g, Sums sums)
+      : m_(m), g_(g), sums_(sums), tensors_(g.value_count()), kept_(g.value_count()) {}
+  Sums sums() const { return sums_; }
   void set(ValueId v, Tensor t) { tensors_[index(v)] = std::move(t), kept_[index(v)] = true; }
   const Tensor& operator[](ValueId v) const { return tensors_[index(v)]; }
 
@@ -76,6 +92,7 @@ class Values {
     ir::Operands operands;
     for (const ValueId v : n.operands) operands.push_back(&tensors_[index(v)]);
     std::vector<Tensor> results = ir::evaluate_node(m_, g_, n, operands, ir::Precision::rounded);
+    for (size_t i = 0; sums_ == Sums::narrow && i < results.size(); ++i) overflow_sums(g_, n, i, results[i]);
     const bool bad = std::ranges::any_of(results, has_bad);
     for (size_t i = 0; i < results.size(); ++i) {
       tensors_[index(n.results[i])] = std::move(results[i]);
@@ -87,6 +104,7 @@ class Values {
 
   const ir::Module& m_;
   const Graph& g_;
+  Sums sums_;
   std::vector<Tensor> tensors_;
   std::vector<bool> kept_;
 };
@@ -299,7 +317,7 @@ std::optional<Origin> Trace::in_turns(const Node& scan) const {
   const int64_t count = ir::turns(scan);
   for (int64_t t = 0; t < count; ++t) {
     const int64_t row = ir::is_reversed(scan) ? count - 1 - t : t;
-    Values values(m_, body);
+    Values values(m_, body, values_.sums());
     size_t operand = 0;
     for (const ValueId v : body.inputs) {
       const ir::Value& in = body[v];
@@ -339,13 +357,14 @@ std::optional<Origin> Trace::in_turns(const Node& scan) const {
 
 std::optional<Origin> trace_not_finite(const ir::Module& m, const Graph& g, const ir::NamedTensors& inputs,
                                        const std::vector<std::vector<ValueId>>& targets) {
-  for (const std::vector<ValueId>& some : targets) {
-    Values values(m, g);
-    for (const ValueId v : g.inputs) values.set(v, ir::rounded(inputs.at(g[v].name)));
-    values.evaluate(some);
-    if (std::ranges::none_of(some, [&](ValueId v) { return has_bad(values[v]); })) continue;
-    return Trace(m, g, values).back_from(some);
-  }
+  for (const Sums sums : {Sums::wide, Sums::narrow})
+    for (const std::vector<ValueId>& some : targets) {
+      Values values(m, g, sums);
+      for (const ValueId v : g.inputs) values.set(v, ir::rounded(inputs.at(g[v].name)));
+      values.evaluate(some);
+      if (std::ranges::none_of(some, [&](ValueId v) { return has_bad(values[v]); })) continue;
+      return Trace(m, g, values).back_from(some);
+    }
   return std::nullopt;
 }
 
