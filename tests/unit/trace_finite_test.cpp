@@ -61,15 +61,26 @@ TEST(TraceFinite, FindsSums) {
   EXPECT_EQ(t->name, "s");
 }
 
+// Doubles hold the sum; the device's floats do not.
+TEST(TraceFinite, FindsSumsOfMeans) {
+  const auto t = trace(R"(graph @f(input %x: f32[4]) {
+  %m: f32[] = reduce_mean(%x) {axes = [0]}
+  return %m
+})",
+                       {3e38, 3e38, 0, 0});
+  ASSERT_TRUE(t);
+  EXPECT_EQ(t->name, "m");
+}
+
 // log(0) comes first, and is not taken: its element reaches nothing.
 TEST(TraceFinite, DoesNotFollowWhatASelectLeaves) {
   const char* text = R"(graph @f(input %x: f32[4]) {
-  %zero: f32[4] = constant() {value = 0}
-  %one: f32[4] = constant() {value = 1}
+  %zero: f32[4] = constant() {shape = [4], value = 0}
+  %one: f32[4] = constant() {shape = [4], value = 1}
   %is: bool[4] = le(%x, %zero)
   %hidden: f32[4] = log(%x)
   %a: f32[4] = select(%is, %one, %hidden)
-  %hundred: f32[4] = constant() {value = 100}
+  %hundred: f32[4] = constant() {shape = [4], value = 100}
   %large: f32[4] = mul(%a, %hundred)
   %b: f32[4] = exp(%large)
   %s: f32[] = reduce_sum(%b) {axes = [0]}
@@ -99,8 +110,8 @@ TEST(TraceFinite, FollowsIndexMaps) {
 // A constant is meant to be infinite: what makes nan of it is named; where it only passes on, what took it.
 TEST(TraceFinite, TakesConstantsAsMeant) {
   const char* text = R"(graph @f(input %x: f32[4]) {
-  %zero: f32[4] = constant() {value = 0}
-  %none: f32[4] = constant() {value = -inf}
+  %zero: f32[4] = constant() {shape = [4], value = 0}
+  %none: f32[4] = constant() {shape = [4], value = -inf}
   %is: bool[4] = gt(%x, %zero)
   %masked: f32[4] = select(%is, %x, %none)
   %y: f32[4] = softmax(%masked) {axis = 0}
