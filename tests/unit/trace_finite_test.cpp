@@ -72,6 +72,19 @@ TEST(TraceFinite, FindsSumsOfMeans) {
   EXPECT_EQ(t->name, "m");
 }
 
+// So does a composite's: its parts say so.
+TEST(TraceFinite, FindsSumsOfComposites) {
+  const auto t = trace(R"(graph @f(input %x: f32[4]) {
+  %l: f32[2,2] = reshape(%x) {shape = [2,2]}
+  %y: i32[2] = constant() {dtype = "i32", shape = [2], value = 1}
+  %c: f32[] = cross_entropy(%l, %y)
+  return %c
+})",
+                       {3e38, 0, 3e38, 0});
+  ASSERT_TRUE(t);
+  EXPECT_EQ(t->name, "c");
+}
+
 // log(0) comes first, and is not taken: its element reaches nothing.
 TEST(TraceFinite, DoesNotFollowWhatASelectLeaves) {
   const char* text = R"(graph @f(input %x: f32[4]) {

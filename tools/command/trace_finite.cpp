@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "ir/builder.h"
 #include "ir/evaluate/evaluate_node.h"
 #include "ir/scan.h"
 
@@ -88,10 +89,35 @@ class Values {
   }
 
  private:
+  // Of a composite by the operators that define it, as a device does: its own oracle has no sum on its way. Nothing of
+  // another operator.
+  std::vector<Tensor> evaluate_parts(const Node& n, const ir::Operands& operands) const {
+    if (!std::holds_alternative<ir::Composite>(n.op->kind) || !n.op->decomposition) return {};
+    Graph part;
+    Node node = n;
+    for (ValueId& v : node.operands) v = part.add_input(g_[v].name, g_[v].type, ir::Role::input);
+    std::vector<std::string> names;
+    std::vector<ir::Type> types;
+    for (const ValueId v : n.results) names.push_back(g_[v].name), types.push_back(g_[v].type);
+    node.results = part[part.add_node(*n.op, node.operands, n.attrs, names, types, n.loc)].results;
+    ir::Builder b(part);
+    const ir::Values made = n.op->decomposition(b, node);
+    if (made.empty()) return {};
+    Values values(m_, part, sums_);
+    for (size_t i = 0; i < operands.size(); ++i) values.set(node.operands[i], *operands[i]);
+    values.evaluate(made);
+    std::vector<Tensor> results;
+    results.reserve(made.size());
+    for (const ValueId v : made) results.push_back(values[v]);
+    return results;
+  }
+
   void evaluate(const Node& n) {
     ir::Operands operands;
     for (const ValueId v : n.operands) operands.push_back(&tensors_[index(v)]);
-    std::vector<Tensor> results = ir::evaluate_node(m_, g_, n, operands, ir::Precision::rounded);
+    std::vector<Tensor> results;
+    if (sums_ == Sums::narrow) results = evaluate_parts(n, operands);
+    if (results.empty()) results = ir::evaluate_node(m_, g_, n, operands, ir::Precision::rounded);
     for (size_t i = 0; sums_ == Sums::narrow && i < results.size(); ++i) overflow_sums(g_, n, i, results[i]);
     const bool bad = std::ranges::any_of(results, has_bad);
     for (size_t i = 0; i < results.size(); ++i) {
