@@ -2,7 +2,9 @@
 //
 //   parameter_not_finite(executable)    -> {"fc1.weight", nan}
 #pragma once
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "runtime/executable.h"
@@ -17,5 +19,7 @@ struct NotFinite {
 // The first parameter or buffer that holds nan or an infinity. Moments and counters are not looked
 // at: an infinite second moment only stops its weight.
 std::optional<NotFinite> parameter_not_finite(Executable& executable);
+// The same of a copy of all states.
+std::optional<NotFinite> parameter_not_finite(const codegen::Program& program, std::span<const std::byte> states);
 
 }  // namespace heddle::runtime

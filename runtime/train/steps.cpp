@@ -76,11 +76,13 @@ int64_t Steps::run(const data::Table& table, std::span<const uint32_t> order, st
   feed_.begin(table, order, draws);
   next_row_ = done_ = 0;
   bool go_on = true;
+  int64_t submitted = 0;
   for (const Part& part : parts) {
     for (int64_t left = part.times; left > 0 && go_on;) {
       const int64_t k = repeats(*part.entry, left);
+      if (watch.before) watch.before(submitted);
       submit(*part.entry, k);
-      left -= k;
+      left -= k, submitted += k;
       while (!under_way_.empty() && (under_way_.size() == kUnderWay || executable_.poll() >= under_way_.front().number))
         go_on = finish_first(watch) && go_on;
     }

@@ -44,8 +44,9 @@ class Steps {
     bool last = false;      // of those that were executed together: what the device holds is the state after it
   };
   struct Watch {
-    std::function<void(const Done&)> record;  // of each step, in order
-    std::function<bool()> stop;               // asked after each submission: true, and no more are submitted
+    std::function<void(const Done&)> record;   // of each step, in order
+    std::function<bool()> stop;                // asked after each submission: true, and no more are submitted
+    std::function<void(int64_t)> before = {};  // told, before each submission, how many steps have been submitted
   };
   // Returns how many steps were executed: all, unless `stop` said so. `order` as for Feed::begin.
   int64_t run(const data::Table& table, std::span<const uint32_t> order, std::span<const Part> parts,

@@ -14,6 +14,7 @@
 #include "runtime/train/batches.h"
 #include "runtime/train/best.h"
 #include "runtime/train/finite.h"
+#include "runtime/train/finite_watch.h"
 #include "runtime/train/progress.h"
 #include "runtime/weights/program_weights.h"
 
@@ -73,10 +74,25 @@ std::vector<Steps::Part> eval_parts(const codegen::Program& program, const Batch
   return parts;
 }
 
-MetricValues evaluate_with(Steps& steps, Executable& executable, const Split& rows, const Watcher& watcher,
-                           const StepsOptions& options) {
+// The batch as a step that may be done once more; `places` becomes its rows where there is no order.
+FaultyStep faulty_batch(const Steps::Done& done, const Split& split, std::span<const uint32_t> order,
+                        std::vector<uint32_t>& places) {
+  const auto first = static_cast<size_t>(done.first_row), count = static_cast<size_t>(done.entry->fed_rows);
+  if (order.empty()) places = data::in_order(split.rows()), order = places;
+  return {.entry = done.entry, .split = &split, .rows = order.subspan(first, count), .draws = {}, .what = {}};
+}
+
+struct Evaluated {
+  MetricValues values;
+  std::optional<Steps::Done> bad;  // the first batch whose loss is not finite
+  data::BucketOrder order;
+};
+
+Evaluated evaluate_with(Steps& steps, Executable& executable, const Split& rows, const Watcher& watcher,
+                        const StepsOptions& options) {
   Metrics metrics(executable);
   metrics.reset();
+  std::optional<Steps::Done> bad;
   std::optional<Fault> fault;          // the first
   int64_t fault_rows = 0;              // before its batch
   std::optional<Steps::Done> outside;  // likewise
@@ -88,14 +104,15 @@ MetricValues evaluate_with(Steps& steps, Executable& executable, const Split& ro
                  [&](const Steps::Done& done) {
                    if (!fault && done.record.fault) fault = done.record.fault, fault_rows = done.first_row;
                    if (!outside && done.record.outside) outside = done;
+                   if (!bad && !std::isfinite(done.record.loss) && done.record.count != 0) bad = done;
                  },
              .stop = [&] { return outside || (watcher.interrupted && watcher.interrupted() != 0); }});
   if (outside) require_inside(*outside, options, rows, order.rows);
   MetricValues values = metrics.values();
-  if (all_finite(values)) return values;
-  const auto bad = std::find_if_not(values.begin(), values.end(), is_finite);
-  require_finite_rows(fault, fault_rows, rows, order.rows, fmt::format("'{}' is {}", bad->name, bad->value));
-  return values;
+  if (all_finite(values)) return {std::move(values), bad, std::move(order)};
+  const auto first = std::find_if_not(values.begin(), values.end(), is_finite);
+  require_finite_rows(fault, fault_rows, rows, order.rows, fmt::format("'{}' is {}", first->name, first->value));
+  return {std::move(values), bad, std::move(order)};
 }
 
 // One training run in progress.
@@ -110,7 +127,8 @@ class Run {
         watcher_(watcher),
         metrics_(executable),
         batches_(executable.program(), ir::Phase::train),
-        steps_(executable, noting(options.steps_options, watcher)) {
+        steps_(executable, noting(options.steps_options, watcher)),
+        finite_(executable) {
     const codegen::Program& program = executable.program();
     after_epoch_ = program.find_entry(ir::Phase::after_epoch);
     last_ = options.drop_last ? nullptr : program.find_entry({ir::Phase::train, ir::BatchKind::remainder});
@@ -231,15 +249,66 @@ class Run {
     std::vector<Steps::Part> parts = batches_.parts(order, first, times - ragged);
     if (ragged > 0) parts.push_back({last_, ragged});
     const auto rows = std::span(order.rows).subspan(static_cast<size_t>(first * batch_));
-    steps_.run(rows_.table, rows, parts,
-               {.record = [&](const Steps::Done& done) { finished(done, rows); },
-                .stop = [&] { return note_end() || time_due(); }},
-               {.seed = options_.seed, .epoch = static_cast<uint64_t>(state_.epochs), .training = true});
+    const Draws draws{.seed = options_.seed, .epoch = static_cast<uint64_t>(state_.epochs), .training = true};
+    const Position before{.steps = state_.steps, .rows = rows, .parts = parts, .draws = draws};
+    Steps::Watch watch{.record = [&](const Steps::Done& done) { finished(done, rows); },
+                       .stop = [&] { return suspect_ || note_end() || time_due(); }};
+    if (options_.check_finite) {
+      finite_.begin();
+      watch.before = [&](int64_t submitted) { ruined_ = ruined_ || !finite_.look(submitted); };
+    }
+    const int64_t done = steps_.run(rows_.table, rows, parts, watch, draws);
+    if (!options_.check_finite) return;
+    if (suspect_ || ruined_ || parameter_not_finite(executable_)) find_origin(before, done);
+    if (suspect_) refuse(*suspect_, rows);
+  }
+
+  // Where steps began.
+  struct Position {
+    int64_t steps = 0;
+    std::span<const uint32_t> rows;
+    std::span<const Steps::Part> parts;
+    Draws draws;
+  };
+
+  static const codegen::Entry& entry_of(const Position& from, int64_t step) {
+    for (const Steps::Part& part : from.parts) {
+      if (step < part.times) return *part.entry;
+      step -= part.times;
+    }
+    HEDDLE_CHECK(false, "a step is one of its parts");
+  }
+
+  // Does the last steps once more, one by one, up to the first that is faulty, and throws what is to be said of it.
+  void find_origin(const Position& from, int64_t executed) {
+    StepRecord last;
+    const auto rows_of = [&](int64_t step) { return from.rows.subspan(static_cast<size_t>(step * batch_)); };
+    const auto run = [&](int64_t step) {
+      const Steps::Part one{&entry_of(from, step), 1};
+      steps_.run(rows_.table, rows_of(step), std::span(&one, 1),
+                 {.record = [&](const Steps::Done& done) { last = done.record; }, .stop = {}}, from.draws);
+    };
+    const auto faulty = [&](int64_t step) {
+      if (last.skipped) return suspect_ && from.steps + step + 1 == state_.steps;
+      return !std::isfinite(last.loss) && last.count != 0;
+    };
+    const std::optional<int64_t> found = finite_.replay({.steps = executed, .run = run, .faulty = faulty});
+    if (!found || !watcher_.origin) return;
+    const int64_t step = from.steps + *found + 1;
+    FaultyStep told{.entry = &entry_of(from, *found), .split = &rows_, .rows = {}, .draws = from.draws, .what = {}};
+    told.rows = rows_of(*found).first(static_cast<size_t>(told.entry->fed_rows));
+    told.what = last.skipped ? overflowed_text()
+                : finite_.parameter() && std::isfinite(last.loss)
+                    ? fmt::format("parameter '{}' holds {} after step {} (epoch {})", finite_.parameter()->name,
+                                  finite_.parameter()->value, step, state_.epochs + 1)
+                    : loss_text(last.loss, step);
+    if (const std::optional<UserError> error = watcher_.origin(told)) throw *error;
+    if (!suspect_) throw UserError(ExitCode::failed, told.what, "a lower lr or a clip_norm may keep it finite");
   }
 
   // Metrics of a part of the rows are nobody's metrics: an interrupted validation has none.
   void validate() {
-    MetricValues values = evaluate_with(steps_, executable_, *validation_, watcher_, options_.steps_options);
+    MetricValues values = evaluate_with(steps_, executable_, *validation_, watcher_, options_.steps_options).values;
     note_end();
     if (result_.interrupted == 0) state_.validation = std::move(values);
   }
@@ -299,6 +368,7 @@ class Run {
   }
 
   void finished(const Steps::Done& done, std::span<const uint32_t> order) {
+    if (suspect_) return;  // it came before this one
     const StepRecord& record = done.record;
     const int64_t optimizer_step = state_.steps - state_.skipped + 1;
     ++state_.steps, ++state_.step_of_epoch;
@@ -306,10 +376,14 @@ class Run {
     state_.skipped_in_row = record.skipped ? state_.skipped_in_row + 1 : 0;
     any_counts_ = any_counts_ || record.count != 0;
     require_inside(done, options_.steps_options, rows_, order);
-    if (record.skipped)
-      note_skipped(done, order);
-    else if (!std::isfinite(record.loss) && record.count != 0)
-      refuse_loss(done, order);
+    if (record.skipped) note_skipped(done, order);
+    const bool bad =
+        record.skipped ? state_.skipped_in_row >= kMostSkipped : !std::isfinite(record.loss) && record.count != 0;
+    if (bad && options_.check_finite) {
+      suspect_ = done;
+      return;
+    }
+    if (bad) refuse(done, order);
     note_norm(record);
     if (watcher_.step)
       watcher_.step({state_.epochs + 1, options_.epochs.value_or(0), state_.step_of_epoch, steps_per_epoch_,
@@ -327,9 +401,24 @@ class Run {
                                 done.record.fault->input, done.record.fault->value, rows_.name,
                                 order.empty() ? place : order[place]));
     }
-    if (state_.skipped_in_row < kMostSkipped) return;
-    const std::string what = fmt::format("the gradients of {} steps in a row have overflowed, up to step {} (epoch {})",
-                                         kMostSkipped, state_.steps, state_.epochs + 1);
+  }
+
+  std::string overflowed_text() const {
+    return fmt::format("the gradients of {} steps in a row have overflowed, up to step {} (epoch {})", kMostSkipped,
+                       state_.steps, state_.epochs + 1);
+  }
+  std::string loss_text(double loss, int64_t step) const {
+    return fmt::format("the loss is {} at step {} (epoch {})", std::isnan(loss) ? std::abs(loss) : loss, step,
+                       state_.epochs + 1);
+  }
+
+  [[noreturn]] void refuse(const Steps::Done& done, std::span<const uint32_t> order) const {
+    if (done.record.skipped) refuse_overflows(done, order);
+    refuse_loss(done, order);
+  }
+
+  [[noreturn]] void refuse_overflows(const Steps::Done& done, std::span<const uint32_t> order) const {
+    const std::string what = overflowed_text();
     require_finite_rows(done.record.fault, done.first_row, rows_, order, what);
     throw UserError(ExitCode::failed,
                     fmt::format("{}: no loss scale helps, it is {:.3g}", what, done.record.loss_scale.value_or(0)),
@@ -350,14 +439,13 @@ class Run {
   void explain(const std::string& what) const {
     const bool told =
         watcher_.explain && options_.from == nullptr && state_.epochs == 0 && state_.steps <= rows_.rows() / batch_;
-    if (!told) return;
+    if (!told || options_.check_finite) return;
     if (const std::optional<UserError> error = watcher_.explain(state_.steps, what)) throw *error;
   }
 
   [[noreturn]] void refuse_loss(const Steps::Done& done, std::span<const uint32_t> order) const {
     const double loss = done.record.loss;
-    const std::string what = fmt::format("the loss is {} at step {} (epoch {})",
-                                         std::isnan(loss) ? std::abs(loss) : loss, state_.steps, state_.epochs + 1);
+    const std::string what = loss_text(loss, state_.steps);
     require_finite_rows(done.record.fault, done.first_row, rows_, order, what);
     explain(what);
     const std::string labels =
@@ -387,7 +475,10 @@ class Run {
   Metrics metrics_;
   const Batches batches_;
   Steps steps_;
-  int64_t batch_ = 0;  // rows of a whole one
+  FiniteWatch finite_;                  // where it is asked for
+  std::optional<Steps::Done> suspect_;  // a step whose record says so; no step behind it is told of
+  bool ruined_ = false;                 // a parameter, by a step whose record does not say so
+  int64_t batch_ = 0;                   // rows of a whole one
   const codegen::Entry* last_ = nullptr;
   const codegen::Entry* after_epoch_ = nullptr;  // renews what a schedule keeps; it reads what the metrics' states hold
   int64_t steps_per_epoch_ = 0, all_steps_ = 0;
@@ -436,7 +527,15 @@ TrainResult train(Executable& executable, const TrainOptions& options, const Spl
 
 MetricValues evaluate(Executable& executable, const Split& rows, const Watcher& watcher, const StepsOptions& options) {
   Steps steps(executable, noting(options, watcher));
-  return evaluate_with(steps, executable, rows, watcher, options);
+  Evaluated done = evaluate_with(steps, executable, rows, watcher, options);
+  if (!done.bad || !watcher.origin) return std::move(done.values);
+  std::vector<uint32_t> places;
+  FaultyStep step = faulty_batch(*done.bad, rows, done.order.rows, places);
+  const double loss = done.bad->record.loss;
+  step.what = fmt::format("the loss is {} in the batch that begins with {} row {}",
+                          std::isnan(loss) ? std::abs(loss) : loss, rows.name, step.rows[0]);
+  if (const std::optional<UserError> error = watcher.origin(step)) throw *error;
+  throw UserError(ExitCode::failed, step.what, "look at the weights, and at the rows");
 }
 
 }  // namespace heddle::runtime

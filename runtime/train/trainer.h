@@ -9,6 +9,7 @@
 #pragma once
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "runtime/train/metrics.h"
@@ -39,6 +40,7 @@ struct TrainOptions {
   int64_t last_epoch = 0;             // ends behind it, as a longer training that goes on from there; 0: no limit
   bool clips = false;                 // gradients are scaled by their norm
   bool gradient_norm = false;         // steps tell of it
+  bool check_finite = false;          // the first step that makes what is not finite is done once more
 };
 
 struct StepEvent {
@@ -58,6 +60,15 @@ struct EpochEvent {
   MetricValues train;
   std::optional<MetricValues> validation;
 };
+// A step, of a training or an evaluation, whose loss is not finite, that ruined a parameter, or whose gradients overflowed once too often. The executable's
+// states are those before it.
+struct FaultyStep {
+  const codegen::Entry* entry = nullptr;
+  const Split* split = nullptr;
+  std::span<const uint32_t> rows;  // of its batch, in the order in which it takes them
+  Draws draws;
+  std::string what;  // "the loss is nan at step 3 (epoch 1)"
+};
 // Whom the loop tells; any may be empty. Steps are told of in order, some at once, a tenth of a
 // second after they ran at most. As often `interrupted` is asked, in evaluations too; it returns 0
 // to go on, or a signal's number from then on.
@@ -74,6 +85,8 @@ struct Watcher {
   // first epoch's full batches: an error that begins with `what` and says where, or nothing. The
   // run is over: the device's states may be used.
   std::function<std::optional<UserError>(int64_t step, const std::string& what)> explain;
+  // With TrainOptions::check_finite, and in evaluations, the same of any step. The run is over, too.
+  std::function<std::optional<UserError>(const FaultyStep& step)> origin = {};
 };
 // Steps in a row that overflow before a training gives up: the loss scale does not help.
 inline constexpr int64_t kMostSkipped = 50;
@@ -99,7 +112,8 @@ TrainResult train(Executable& executable, const TrainOptions& options, const Spl
 
 // Every row once, through "eval" and "eval_last" (run as often as it takes: its batch divides the remainder). Where
 // `watcher` says that it was interrupted, the metrics are those of the rows so far. Throws UserError where a metric is
-// not finite and the data are not: with the metric, the input and the row; and where an index was outside.
+// not finite and the data are not: with the metric, the input and the row; and where an index was outside. With
+// Watcher::origin also where the loss of a batch is not finite.
 MetricValues evaluate(Executable& executable, const Split& rows, const Watcher& watcher = {},
                       const StepsOptions& options = {});
 

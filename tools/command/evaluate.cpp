@@ -6,6 +6,7 @@
 #include "ir/diagnostic.h"
 #include "runtime/json_text.h"
 #include "runtime/train/trainer.h"
+#include "tools/command/check_finite.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/evaluate_graphs.h"
@@ -26,6 +27,7 @@ int eval(const RunArguments& a) {
     if (!split) return;
     runtime::Watcher watcher;
     watcher.note = note;
+    if (a.check_finite) watcher.origin = [&](const runtime::FaultyStep& step) { return check_finite(a, run, step); };
     const runtime::MetricValues values = driver::evaluate(s, *split, watcher);
     report_metrics(name, values);
     metrics.raw(name, runtime::metrics_json(values));
@@ -49,6 +51,8 @@ void add_eval(CommandLine& line) {
   const std::shared_ptr<EvaluateArguments> graphs = add_graph_arguments(command);
   add_run_arguments(command, *a);
   add_weights_arguments(command, *a, "the weights (safetensors)");
+  command.add_flag("--check-finite", a->check_finite,
+                   "name the operator, line and row that made the first nan or infinity of a loss");
   const auto precision = std::make_shared<std::string>();
   command.add_option("--precision", *precision, "compute in f32, not as train.precision says").one_of({"f32"});
   command.run([a, graphs, precision] {

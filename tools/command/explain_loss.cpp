@@ -5,18 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
-#include "frontend/read/read_parts.h"
-#include "frontend/training/learning_rate.h"
-#include "ir/builder.h"
 #include "ir/evaluate/evaluate_node.h"
-#include "ir/evaluate/tensor_bytes.h"
-#include "ir/kernel/cost.h"
-#include "ir/storage/storage.h"
 #include "runtime/data/shuffle.h"
-#include "runtime/feed.h"
 #include "runtime/weights/program_weights.h"
+#include "tools/command/step_again.h"
 #include "tools/driver/fit_weights.h"
 
 namespace heddle::tools {
@@ -29,45 +22,6 @@ using ir::ValueId;
 
 constexpr double kMostFlops = 1e9;  // of all steps that are done again: some seconds
 
-// A step of the training with its gradients, as far as passes must take it for the oracles.
-struct Again {
-  ir::Module module;
-  std::set<std::string> forward;  // names of values that no gradient is
-  const Graph& step() const { return *module.find_graph({ir::Phase::train}); }
-};
-
-void run_to(ir::Module& m, const RunArguments& a, const char* pass) {
-  driver::CompileOptions options = compile_options(a.model);
-  options.to = pass;
-  driver::run_passes(m, options);
-}
-
-Again build_again(const RunArguments& a, const Run& run) {
-  frontend::BuildOptions entries = run.session.entries;
-  entries.train_last = entries.eval = entries.eval_last = entries.predict = 0;
-  Again again{frontend::build_module(run.read.model, entries), {}};
-  std::erase_if(again.module.graphs, [](const Graph& g) { return g.name != "train"; });
-  const Graph& g = again.step();
-  for (const ir::NodeId id : g.order)
-    if (!std::holds_alternative<ir::Gradient>(g[id].op->kind))
-      for (const ValueId v : g[id].results) again.forward.insert(g[v].name);
-  run_to(again.module, a, "differentiate");
-  return again;
-}
-
-double flops_of(const Graph& g) {
-  double flops = 0;
-  for (const ir::NodeId id : g.order)
-    flops += ir::node_flops(g, g[id]) + static_cast<double>(g[g[id].results[0]].type.elements());
-  return flops;
-}
-
-Tensor read(runtime::Executable& executable, const codegen::Buffer& buffer, const ir::Type& type) {
-  std::vector<std::byte> bytes(static_cast<size_t>(buffer.bytes));
-  executable.read(buffer, bytes.data());
-  return ir::from_bytes(type, bytes);
-}
-
 // The states as a run begins with them.
 NamedTensors first_states(const RunArguments& a, Run& run, const Graph& g) {
   driver::Session& s = run.session;
@@ -77,27 +31,7 @@ NamedTensors first_states(const RunArguments& a, Run& run, const Graph& g) {
     driver::require_weights(weights, s.plan, s.program, /*begins=*/true);
     runtime::load_weights(*s.executable, weights);
   }
-  NamedTensors states;
-  for (const ValueId v : g.inputs)
-    for (const codegen::Buffer& state : s.program.states)
-      if (ir::is_state(g[v]) && state.name == g[v].name) states[state.name] = read(*s.executable, state, g[v].type);
-  return states;
-}
-
-// A program that makes the batches and nothing else: each input is a result, and the loss is 0.
-codegen::Program batch_program(const RunArguments& a, const Run& run, const Graph& g) {
-  ir::Module m;
-  Graph& only = m.graphs.emplace_back();
-  only.name = "train";
-  ir::Builder b(only);
-  only.outputs.push_back(b.constant(0, {ir::DType::f32, {}}));
-  only.rename(only.outputs[0], "loss");
-  for (const ValueId v : g.inputs)
-    if (g[v].role == ir::Role::input) only.outputs.push_back(only.add_input(g[v].name, g[v].type, ir::Role::input));
-  driver::CompileOptions options = compile_options(a.model);
-  options.target = run.device.target;
-  driver::run_passes(m, options, run.session.fed);
-  return driver::lower(m, run.session.plan.name + "_batches", options);
+  return read_states(s, g);
 }
 
 uint64_t seed_of(const Run& run) { return static_cast<uint64_t>(run.session.plan.seed); }
@@ -106,32 +40,6 @@ std::vector<uint32_t> order_of(const Run& run) {
   const int64_t rows = run.session.splits.train->rows();
   return run.session.plan.in_order ? runtime::data::in_order(rows) : runtime::data::shuffled(rows, seed_of(run), 0);
 }
-
-class Batches {
- public:
-  Batches(const RunArguments& a, const Run& run, const Graph& g)
-      : program_(batch_program(a, run, g)),
-        executable_(program_, *run.device.device),
-        feed_(executable_),
-        order_(order_of(run)),
-        entry_(*program_.find_entry(ir::Phase::train)) {
-    feed_.begin(run.session.splits.train->table, order_, {.seed = seed_of(run), .epoch = 0, .training = true});
-  }
-  void next(const Graph& g, NamedTensors& into) {
-    feed_.provide(entry_.fed_rows);
-    executable_.wait(executable_.submit(entry_, 1));
-    feed_.take(1);
-    for (const codegen::Buffer& b : entry_.outputs)
-      if (b.name != "loss") into[b.name] = read(executable_, b, g[g.find(b.name)].type);
-  }
-
- private:
-  codegen::Program program_;
-  runtime::Executable executable_;
-  runtime::Feed feed_;
-  std::vector<uint32_t> order_;
-  const codegen::Entry& entry_;
-};
 
 std::vector<bool> ancestors(const Graph& g, const ir::Values& of) {
   std::vector<bool> reached(g.value_count());
@@ -161,7 +69,7 @@ struct Found {
 // One step: the states become those behind it.
 class Step {
  public:
-  Step(const Again& again, NamedTensors& tensors) : again_(again), g_(again.step()), values_(g_.value_count()) {
+  Step(const StepAgain& again, NamedTensors& tensors) : again_(again), g_(again.step()), values_(g_.value_count()) {
     for (const ValueId v : g_.inputs) values_[index(v)] = ir::rounded(tensors.at(g_[v].name));
   }
 
@@ -208,30 +116,10 @@ class Step {
     return finite && !operands.empty();
   }
 
-  const Again& again_;
+  const StepAgain& again_;
   const Graph& g_;
   std::vector<Tensor> values_;
 };
-
-// What the model calls the part at that place: "log 'y'", "loss mse".
-std::string title_at(const frontend::Model& model, const ir::Node& n) {
-  const auto of_nodes = [&](const std::vector<frontend::NodeDef>& nodes) -> std::string {
-    const auto at = std::ranges::find(nodes, n.loc, &frontend::NodeDef::op_where);
-    return at == nodes.end() ? "" : frontend::title_of(*at);
-  };
-  if (std::string title = of_nodes(model.nodes); !title.empty()) return title;
-  for (const auto& [name, block] : model.blocks)
-    if (std::string title = of_nodes(block.nodes); !title.empty()) return title;
-  for (const frontend::Part& part : model.train.losses)
-    if (part.op_where == n.loc) return "loss " + part.op;
-  for (const frontend::WeightRule& rule : model.train.regularize)
-    if (rule.op_where == n.loc) return "regularizer " + rule.op;
-  for (const frontend::WeightRule& rule : model.train.constrain)
-    if (rule.op_where == n.loc) return "constraint " + rule.op;
-  for (const auto& [prefix, optimizer] : frontend::optimizers_of(model.train))
-    if (optimizer->op_where == n.loc) return "optimizer " + optimizer->op;
-  return n.op->name;
-}
 
 std::string help_of(const Found& found, bool gradient, bool optimizer, int64_t step) {
   const std::string later = step > 1 ? "; else a lower lr or a clip_norm may keep it finite" : "";
@@ -247,7 +135,7 @@ std::string help_of(const Found& found, bool gradient, bool optimizer, int64_t s
                      found.node->op->name, found.node->op->doc, later);
 }
 
-UserError error_of(const Again& again, const Run& run, const Found& found, int64_t step, const std::string& what) {
+UserError error_of(const StepAgain& again, const Run& run, const Found& found, int64_t step, const std::string& what) {
   const bool gradient = !again.forward.contains(found.name);
   const std::string title = title_at(run.read.model, *found.node);
   const bool optimizer = title.starts_with("optimizer ") || title.starts_with("constraint ");
@@ -261,10 +149,12 @@ UserError error_of(const Again& again, const Run& run, const Found& found, int64
 
 std::optional<UserError> explain(const RunArguments& a, Run& run, int64_t step, const std::string& what) {
   if (!run.session.plan.buckets.empty()) return std::nullopt;  // steps of several lengths are not done again
-  const Again again = build_again(a, run);
+  const StepAgain again = build_again(a, run, "train");
   if (flops_of(again.step()) * static_cast<double>(step) > kMostFlops) return std::nullopt;
   NamedTensors tensors = first_states(a, run, again.step());
-  Batches batches(a, run, again.step());
+  const std::vector<uint32_t> order = order_of(run);
+  BatchesAgain batches(a, run, again.step(), run.session.splits.train->table, order,
+                       {.seed = seed_of(run), .epoch = 0, .training = true});
   Found first;
   for (int64_t i = 1; i <= step; ++i) {
     batches.next(again.step(), tensors);

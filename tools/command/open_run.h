@@ -27,6 +27,7 @@ struct RunArguments {
   int repeat = 0;
   int folds = 0, fold = 0, jobs = 1;  // of a cross-validation; 0: none, all folds
   int stop_after = 0;                 // epochs; 0: as many as the model says
+  bool check_finite = false;          // a step that is not finite is done once more
   bool json = false, quiet = false;
 };
 

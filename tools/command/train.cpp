@@ -17,6 +17,7 @@
 #include "runtime/train/watchdog.h"
 #include "runtime/weights/program_weights.h"
 #include "runtime/weights/safetensors.h"
+#include "tools/command/check_finite.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/end_log.h"
@@ -75,6 +76,7 @@ runtime::TrainResult run_training(const RunArguments& a, Run& run, const runtime
     log.epoch(e, lr);
   };
   watcher.explain = [&](int64_t step, const std::string& what) { return explain_loss(a, run, step, what); };
+  watcher.origin = [&](const runtime::FaultyStep& step) { return check_finite(a, run, step); };
   watcher.interrupted = InterruptGuard::signal;
   watcher.note = note;
   if (run.saved->kept()) {
@@ -170,6 +172,7 @@ runtime::TrainOptions train_options(const RunArguments& a, const Run& run) {
   options.max_seconds = duration(a.saving.max_time, "--max-time");
   options.max_resident_bytes = static_cast<int64_t>(a.saving.max_memory * (1 << 30));
   options.last_epoch = a.stop_after;
+  options.check_finite = a.check_finite;
   if (a.repeat > 0) options.steps_options.most_repeats = a.repeat;
   if (run.saved->kept()) options.best = driver::best_rule(plan);
   return options;
@@ -296,6 +299,8 @@ void add_train(CommandLine& line) {
   add_saving_arguments(command, a->saving);
   command.add_option("--stop-after", a->stop_after, "end after this epoch, as a run that goes on with --resume")
       .between(1, 1 << 30);
+  command.add_flag("--check-finite", a->check_finite,
+                   "name the operator, line, step and row that made the first nan or infinity");
   command.add_option("--folds", a->folds, "cross-validate: train so often, each time without another part of the rows")
       .between(2, 1000);
   command.add_option("--fold", a->fold, "with --folds: train without this part alone, from 1 on").between(1, 1000);

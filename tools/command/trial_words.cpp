@@ -31,6 +31,7 @@ std::vector<std::string> train_words(const RunArguments& a, int jobs) {
   const int threads = a.device.threads > 0 ? a.device.threads : static_cast<int>(std::thread::hardware_concurrency());
   add_number("--threads", std::max(1, threads / jobs));
   add_number("--repeat", a.repeat);
+  if (a.check_finite) words.emplace_back("--check-finite");
   add("--checkpoint-every", a.saving.every), add("--step-timeout", a.saving.step_timeout);
   add_number("--max-memory", a.saving.max_memory);
   return words;
