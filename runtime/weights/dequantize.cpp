@@ -49,7 +49,12 @@ class QuantizedFile {
       fail(fmt::format("'{}' lies beside no quantised tensor '{}'", t.name, owner));
   }
 
-  std::vector<int64_t> dims(const SavedTensor& t) const { return t.dtype == "i8" ? t.dims : matrix_dims(t); }
+  // As it was before; what lies beside the tensor is there and fits.
+  std::vector<int64_t> dims(const SavedTensor& t) const {
+    if (t.dtype != "i8") return matrix_dims(t);
+    scaled_axis(t, beside(t, kScaleSuffix, "f32"));
+    return t.dims;
+  }
 
   void write(const SavedTensor& t, std::span<std::byte> to) const {
     t.dtype == "i8" ? write_int8(t, to) : write_int4(t, to);

@@ -34,7 +34,7 @@ using Found = std::vector<std::string>;
 TEST(ProductWeights, OfDenseLayersAndNotOfNorms) {
   EXPECT_EQ(weights_of(R"("x": {"shape": ["N", 4, 6]})",
                        R"({"name": "fc", "op": "dense", "in": "x", "units": 6},
-                          {"name": "norm", "op": "layer_norm", "axis": [1, 2]},
+                          {"name": "norm", "op": "layer_norm"},
                           {"name": "out", "op": "dense", "units": 3})"),
             (Found{"fc.weight matrix 0", "out.weight matrix 0"}));
 }
