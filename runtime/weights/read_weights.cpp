@@ -4,31 +4,21 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "ir/diagnostic.h"
+#include "runtime/weights/dequantize.h"
+#include "runtime/weights/half_floats.h"
 #include "runtime/weights/safetensors_header.h"
 #include "runtime/weights/weights_index.h"
 
 namespace heddle::runtime {
 namespace {
-
-float from_bf16(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
-
-// 1 bit of sign, 5 of exponent (15 is 2^0), 10 of fraction; every f16 is an f32.
-float from_f16(uint16_t bits) {
-  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000U) << 16, exponent = bits >> 10 & 0x1fU,
-                 fraction = bits & 0x3ffU;
-  if (exponent == 0)
-    return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(std::ldexp(static_cast<float>(fraction), -24)));
-  const uint32_t f32_exponent = exponent == 0x1f ? 0xff : exponent + 127 - 15;
-  return std::bit_cast<float>(sign | f32_exponent << 23 | fraction << 13);
-}
 
 // Rounded to the nearest; nothing where a finite number would become infinite.
 std::optional<float> from_f64(double value) {
@@ -74,16 +64,19 @@ int64_t convert(const WeightsFile& file, const SavedTensor& t, std::span<std::by
 
 bool becomes_f32(const SavedTensor& t) { return t.dtype == "f16" || t.dtype == "bf16" || t.dtype == "f64"; }
 
+// The type in the file of what is f32 now, or becomes it; "" of other tensors.
+const std::string& other_type(const SavedTensor& t) { return becomes_f32(t) ? t.dtype : t.was; }
+
 // "62 tensors become f32: 60 from bf16 (a, b, c, ...), 2 from f64 (d, e)"
 std::string told(const WeightsFile& file) {
   std::vector<std::string> kinds;
   int64_t all = 0;
-  for (const char* dtype : {"f16", "bf16", "f64"}) {
+  for (const char* dtype : {"f16", "bf16", "f64", "int8", "int4"}) {
     constexpr size_t kMostNamed = 3;
     std::vector<std::string> names;
     int64_t count = 0;
     for (const SavedTensor& t : file.tensors) {
-      if (t.dtype != dtype) continue;
+      if (other_type(t) != dtype) continue;
       if (++count <= static_cast<int64_t>(kMostNamed)) names.push_back(t.name);
     }
     if (count > static_cast<int64_t>(kMostNamed)) names.emplace_back("...");
@@ -102,6 +95,7 @@ WeightsFile converted(const WeightsFile& file, std::string& note) {
     if (!becomes_f32(t)) {
       const std::span<std::byte> to = out.add(t.name, t.dtype, t.dims, std::ssize(bytes));
       if (!bytes.empty()) std::memcpy(to.data(), bytes.data(), bytes.size());
+      out.tensors.back().was = t.was;
       continue;
     }
     const auto elements = static_cast<int64_t>(bytes.size() / (t.dtype == "f64" ? sizeof(double) : sizeof(uint16_t)));
@@ -155,9 +149,14 @@ ReadWeights read_weights(const std::string& path, const std::string& prefix) {
     throw UserError(ExitCode::failed, fmt::format("{}: a package of a model, not weights", path),
                     "name it in the place of the model, and weights that a training has saved");
   if (!prefix.empty()) take_prefix_off(read.file, prefix);
-  if (std::ranges::none_of(read.file.tensors, becomes_f32)) return read;
+  return converted_weights(std::move(read.file));
+}
+
+ReadWeights converted_weights(WeightsFile file) {
+  ReadWeights read{.file = dequantized(std::move(file)), .note = {}};
+  if (std::ranges::all_of(read.file.tensors, [](const SavedTensor& t) { return other_type(t).empty(); })) return read;
   read.note = told(read.file);
-  read.file = converted(read.file, read.note);
+  if (std::ranges::any_of(read.file.tensors, becomes_f32)) read.file = converted(read.file, read.note);
   return read;
 }
 

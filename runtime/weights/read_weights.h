@@ -1,5 +1,6 @@
-// Weights as a model takes them, from files as other programs write them: tensors of f16, bf16 and f64 become f32, and
-// a prefix of the names is taken off where it is asked for. Several files are given by their index.
+// Weights as a model takes them, from files as other programs write them: tensors of f16, bf16 and f64 become f32,
+// those of quantised files (runtime/weights/quantize.h) too, and a prefix of the names is taken off where it is asked
+// for. Several files are given by their index.
 //
 //   {"module.w": f16[2]}, prefix "module." -> {"w": f32[2]}, note "a.safetensors: 1 tensor becomes f32: 1 from f16 (w)"
 #pragma once
@@ -21,5 +22,7 @@ struct ReadWeights {
 // become one, and where a finite number is beyond what f32 holds: "FILE: 'w': element 3 is 1e+300,
 // ...".
 ReadWeights read_weights(const std::string& path, const std::string& prefix = {});
+// The same of a file that has been read, as it is named: its types alone.
+ReadWeights converted_weights(WeightsFile file);
 
 }  // namespace heddle::runtime

@@ -8,6 +8,7 @@
 #include "runtime/files/temporary.h"
 #include "runtime/train/checkpoint.h"
 #include "runtime/train/run_log.h"
+#include "runtime/weights/dequantize.h"
 #include "runtime/weights/read_weights.h"
 #include "runtime/weights/safetensors.h"
 #include "tests/fuzz/campaign.h"
@@ -36,6 +37,37 @@ TEST(Fuzz, WeightsFiles) {
         if (t.dtype == "f16" || t.dtype == "bf16" || t.dtype == "f64") throw std::runtime_error("not converted");
         taken.bytes(t);
       }
+    };
+    run(c, 1500);
+  }
+}
+
+// Mutated headers, scales, shapes and data of quantised files: all becomes f32, or is refused.
+TEST(Fuzz, QuantizedWeights) {
+  const std::string header =
+      R"({"__metadata__":{"heddle.quantized":"int4","heddle.quantized.version":"1","buffers":"n"},)"
+      R"("a.w":{"dtype":"I8","shape":[2,3,2],"data_offsets":[0,12]},"a.w/scale":{"dtype":"F32","shape":[1,3,1],"data_offsets":[12,24]},)"
+      R"("v":{"dtype":"U8","shape":[2,2],"data_offsets":[24,28]},"v/scale":{"dtype":"F32","shape":[2,1],"data_offsets":[28,36]},)"
+      R"("v/shape":{"dtype":"I64","shape":[2],"data_offsets":[36,52]},"n":{"dtype":"I8","shape":[4],"data_offsets":[52,56]}})";
+  const auto floats = [](size_t count) {
+    std::string bytes;
+    for (size_t i = 0; i < count; ++i) bytes += std::string("\0\0\x80\x3f", 4);
+    return bytes;
+  };
+  std::string whole = safetensors(header, 0);
+  whole += std::string(12, '\x81') + floats(3) + std::string(4, '\x7a') + floats(2);
+  whole += std::string("\2\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0", 16) + std::string(4, '\5');
+  const MemoryFile file;
+  EXPECT_EQ(runtime::read_weights(file.holding(whole)).file.tensors.size(), 3U);  // what is not mutated is read
+  for (const bool binary : {true, false}) {
+    Campaign c{.name = binary ? "quantized" : "quantized_text", .corpus = {whole}, .binary = binary, .target = {}};
+    c.target = [&](const std::string& content) {
+      const runtime::WeightsFile as_is = runtime::read_safetensors(file.holding(content));
+      runtime::logical_tensors(as_is);
+      const runtime::WeightsFile taken = runtime::read_weights(file.path()).file;
+      for (const runtime::SavedTensor& t : taken.tensors)
+        if (taken.bytes(t).size() > taken.data.size()) throw std::runtime_error("bytes beyond the file");
+      if (taken.data.size() > 8 * content.size()) throw std::runtime_error("more numbers than the file has");
     };
     run(c, 1500);
   }

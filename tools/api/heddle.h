@@ -289,7 +289,8 @@ class HEDDLE_API Model {
   std::vector<std::vector<Generated>> generate(const std::vector<Prompt>& prompts, const GenerateOptions& options = {});
   // From a safetensors file, or an index of several; `prefix` is taken off the names of its tensors:
   // "module.". Throws (1) where the file is none. Weights of other names or shapes are refused (1) here where the
-  // training step is compiled, else when they are used.
+  // training step is compiled, else when they are used. Those of heddle quantize predict; no training begins with
+  // them (1).
   void load_weights(const std::string& path, const std::string& prefix = {});
   // Parameters and buffers as a safetensors file, under PyTorch's names and shapes; an older file
   // is replaced as a whole. Throws (2) where there are no weights yet, (1) where it cannot be

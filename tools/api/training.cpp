@@ -12,6 +12,7 @@
 #include "runtime/train/steps.h"
 #include "runtime/train/trainer.h"
 #include "runtime/weights/program_weights.h"
+#include "runtime/weights/quantize.h"
 #include "tools/api/guarded.h"
 #include "tools/driver/fit_weights.h"
 
@@ -106,6 +107,7 @@ Training::Training(const frontend::Model& model, const driver::CompileOptions& o
 }
 
 void Training::start(std::optional<runtime::WeightsFile> weights) {
+  if (weights) runtime::require_for_training(*weights);
   driver::initialise(session_);
   if (!weights) return;
   note_ = driver::require_weights(*weights, session_.plan, session_.program, /*begins=*/true);

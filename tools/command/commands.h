@@ -21,6 +21,7 @@ void add_opt(CommandLine& line);
 void add_package(CommandLine& line);
 void add_predict(CommandLine& line);
 void add_profile(CommandLine& line);
+void add_quantize(CommandLine& line);
 void add_schema(CommandLine& line);
 void add_summary(CommandLine& line);
 void add_sweep(CommandLine& line);

@@ -26,6 +26,7 @@ int run(int argc, char** argv) {
   add_check(line);
   add_compile(line);
   add_package(line);
+  add_quantize(line);
   add_summary(line);
   add_inspect(line);
   add_bench(line);

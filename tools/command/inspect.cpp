@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -10,6 +11,8 @@
 
 #include "runtime/files/foreign_file.h"
 #include "runtime/json_text.h"
+#include "runtime/weights/dequantize.h"
+#include "runtime/weights/quantize.h"
 #include "runtime/weights/read_weights.h"
 #include "runtime/weights/safetensors.h"
 #include "tools/command/command_line.h"
@@ -64,16 +67,42 @@ void print_rows(const std::vector<Row>& rows) {
     if (numbers[role] > 0) print_result("{} numbers in {}s\n", numbers[role], role);
 }
 
+// What heddle quantize wrote into the metadata: {"type": "int8", "model": "digits_cnn", "after": "{...}", ...}.
+std::map<std::string, std::string> quantization_facts(const runtime::WeightsFile& file) {
+  std::map<std::string, std::string> facts;
+  if (!runtime::is_quantized(file)) return facts;
+  const std::string mark = runtime::kQuantizedMark;
+  for (const auto& [key, value] : file.metadata)
+    if (key == mark || key.starts_with(mark + ".")) facts[key == mark ? "type" : key.substr(mark.size() + 1)] = value;
+  return facts;
+}
+
 void inspect_weights(const InspectArguments& a) {
   const runtime::WeightsFile file = runtime::read_safetensors(a.model.model);
   std::vector<Row> rows;
   const std::vector<std::string> names = runtime::buffer_names(file);  // the tensors of other programs are all alike
   const std::set<std::string> buffers(names.begin(), names.end());
   const bool checkpoint = file.metadata.contains(runtime::kCheckpointMark);  // with the moments and counters, too
-  for (const runtime::SavedTensor& t : file.tensors)
-    rows.push_back({t.name, checkpoint ? "state" : buffers.contains(t.name) ? "buffer" : "param", t.dtype, t.dims});
-  if (a.json) return print_result("{}\n", runtime::JsonObject().raw("tensors", rows_json(rows)).str());
+  for (const runtime::LogicalTensor& t : runtime::logical_tensors(file))
+    rows.push_back({t.name, checkpoint ? "state" : buffers.contains(t.name) ? "buffer" : "param", t.type, t.dims});
+  const std::map<std::string, std::string> facts = quantization_facts(file);
+  if (a.json) {
+    runtime::JsonObject out;
+    out.raw("tensors", rows_json(rows));
+    if (!facts.empty()) {
+      runtime::JsonObject quantized;
+      for (const auto& [key, value] : facts) quantized.text(key, value);
+      out.raw("quantized", quantized.str());
+    }
+    return print_result("{}\n", out.str());
+  }
   print_rows(rows);
+  for (const auto& [key, value] : facts) {
+    std::string line = fmt::format("quantized {}: {}", key, value);
+    std::ranges::replace_if(
+        line, [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+    print_result("{}\n", line);
+  }
 }
 
 std::string list_of(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }

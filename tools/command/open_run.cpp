@@ -8,6 +8,7 @@
 #include "runtime/process/process_memory.h"
 #include "runtime/train/progress.h"
 #include "runtime/weights/program_weights.h"
+#include "runtime/weights/quantize.h"
 #include "runtime/weights/read_weights.h"
 #include "tools/command/command_line.h"
 #include "tools/command/device_arguments.h"
@@ -27,7 +28,7 @@ const runtime::WeightsFile* weights_of(const RunArguments& a, Run& run) {
     if (!a.weights.empty()) note("the run continues from its checkpoint: --weights is not read");
     return run.saved->file();
   }
-  if (!a.weights.empty()) run.weights = read_start(a);
+  if (!a.weights.empty()) run.weights = read_start(a, /*begins=*/run.saved != nullptr);
   return run.weights ? &*run.weights : nullptr;
 }
 
@@ -47,8 +48,9 @@ void read_and_open(const RunArguments& a, Run& run) {
 
 }  // namespace
 
-runtime::WeightsFile read_start(const RunArguments& a) {
+runtime::WeightsFile read_start(const RunArguments& a, bool begins) {
   runtime::ReadWeights read = runtime::read_weights(a.weights, a.prefix);
+  if (begins) runtime::require_for_training(read.file);
   if (!read.note.empty()) note(read.note);
   return std::move(read.file);
 }

@@ -46,7 +46,8 @@ struct Run {
 void open_run(const RunArguments& a, driver::Purpose purpose, Run& run);
 // The weights to start from, into the states; their memory is given back.
 void load_weights(Run& run);
-runtime::WeightsFile read_start(const RunArguments& a);  // those of --weights
+// Those of --weights. `begins`: a training begins with them, which quantised ones do not.
+runtime::WeightsFile read_start(const RunArguments& a, bool begins = false);
 
 // Tells what is done otherwise than usual.
 void note(const std::string& text);

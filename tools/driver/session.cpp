@@ -2,6 +2,7 @@
 
 #include "ir/check.h"
 #include "ir/diagnostic.h"
+#include "runtime/weights/quantize.h"
 #include "tools/driver/entries.h"
 #include "tools/driver/foreign_weights.h"
 #include "tools/driver/statistics.h"
@@ -92,6 +93,8 @@ Session open_for_data(Planned& planned, const SessionOptions& options) {
 }  // namespace
 
 Session open_session(const frontend::Model& model, const SessionOptions& options) {
+  if (options.purpose == Purpose::training && options.weights != nullptr)
+    runtime::require_for_training(*options.weights);
   Planned planned(model);
   Session s = options.folder ? open_for_data(planned, options) : open_for_rows(planned, options);
   if (model.weights) s.metadata[kOwnNames] = "true";

@@ -159,6 +159,23 @@ void watch_a_fit(const std::string& folder, const heddle::Inputs& rows) {
   require(std::isfinite(model.train_step(rows)), "the fit has ended");
 }
 
+// Quantised weights predict, and neither a training that is to begin nor one that goes on takes them.
+void quantised(const std::string& folder) {
+  heddle::Model model = heddle::Model::load(folder + "/digits.json", {.device = "host"});
+  const heddle::Inputs rows = {{"image", heddle::Array::f32({2, 28, 28, 1}, std::vector<float>(2 * 784, 0.5F))}};
+  model.load_weights(folder + "/digits.int8");
+  const std::vector<float> quantised = model.predict(rows).at("logits").floats();
+  refused(1, "no training starts from", [&] { model.fit(); });
+  require(model.predict(rows).at("logits").floats() == quantised, "the weights are still there");
+  model.load_weights(folder + "/digits.f32");
+  model.compile();
+  const std::vector<float> whole = model.predict(rows).at("logits").floats();
+  refused(1, "no training starts from", [&] { model.load_weights(folder + "/digits.int8"); });
+  require(model.predict(rows).at("logits").floats() == whole, "the training is as it was");
+  require(whole.size() == quantised.size() && whole != quantised, "other numbers");
+  for (size_t i = 0; i < whole.size(); ++i) require(std::abs(whole[i] - quantised[i]) < 0.2F, "that are near");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -168,6 +185,7 @@ int main(int argc, char** argv) {
   const std::string what = argc > 2 ? argv[2] : "";
   if (what == "early") return fit_early(folder, argv[3]), 0;
   if (what == "fit") return fit_statistics(folder, argv[3]), 0;
+  if (what == "quantised") return quantised(folder), 0;
   if (what == "notes") return print_notes(folder, rows), 0;
   heddle::Model model = heddle::Model::parse(kModel, {.device = "host", .threads = 1});
   refused(2, "no weights yet", [&] { model.predict(rows); });

@@ -1,0 +1,17 @@
+// Floats of 16 bits, as files hold them, from and to f32.
+//
+//   from_f16(0x3c00) -> 1      to_bf16(1 + 2^-9) -> 0x3f80      to_f16(65520) -> nothing
+#pragma once
+#include <cstdint>
+#include <optional>
+
+namespace heddle::runtime {
+
+// Exact: every f16 and every bf16 is an f32.
+float from_f16(uint16_t bits);
+float from_bf16(uint16_t bits);
+// Of a finite number, rounded to the nearest, of two equally near ones to the even one; nothing where that is infinite.
+std::optional<uint16_t> to_f16(float value);
+std::optional<uint16_t> to_bf16(float value);
+
+}  // namespace heddle::runtime

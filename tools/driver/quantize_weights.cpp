@@ -1,0 +1,76 @@
+#include "tools/driver/quantize_weights.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "frontend/name_pattern.h"
+#include "ir/diagnostic.h"
+
+namespace heddle::driver {
+namespace {
+
+constexpr int64_t kFewestNumbers = 256;  // of a weight that becomes smaller
+constexpr int64_t kFewestOfScale = 8;    // which takes as much as they do
+
+int64_t elements(const runtime::SavedTensor& t) { return (t.end - t.begin) / static_cast<int64_t>(sizeof(float)); }
+
+bool is_large(const runtime::SavedTensor& t, const ProductWeight& weight) {
+  const int64_t all = elements(t), scales = t.dims[static_cast<size_t>(weight.axis)];
+  return all >= kFewestNumbers && all / scales >= kFewestOfScale;
+}
+
+runtime::Quantization quantization(const ProductWeight& weight, const runtime::SavedTensor& t, runtime::StoredAs type) {
+  const bool rows = weight.use == WeightUse::matrix && weight.axis == 0 && t.dims.size() == 2;
+  if (type == runtime::StoredAs::int4 && !rows) type = runtime::StoredAs::int8;
+  return {.as = type, .axis = weight.axis};
+}
+
+void require_matches(const std::vector<std::string>& patterns, const std::vector<std::string>& names) {
+  for (const std::string& pattern : patterns) {
+    if (std::ranges::any_of(names, [&](const std::string& name) { return frontend::glob(pattern, name); })) continue;
+    const std::string near = did_you_mean(pattern, names);
+    throw UserError(ExitCode::usage, fmt::format("--keep: no weight that becomes smaller is called '{}'", pattern),
+                    near.empty() ? fmt::format("these do: {}", fmt::join(names, ", ")) : near);
+  }
+}
+
+}  // namespace
+
+QuantizedWeights quantize_weights(const runtime::WeightsFile& weights, const std::vector<ProductWeight>& products,
+                                  const QuantizeRequest& request) {
+  std::map<std::string, runtime::Quantization> chosen;
+  std::vector<std::string> names;
+  for (const ProductWeight& weight : products) {
+    const runtime::SavedTensor* t = weights.find(weight.name);
+    if (t == nullptr || !is_large(*t, weight)) continue;
+    names.push_back(weight.name);
+    if (std::ranges::none_of(request.keep, [&](const auto& pattern) { return frontend::glob(pattern, weight.name); }))
+      chosen.emplace(weight.name, quantization(weight, *t, request.type));
+  }
+  if (!names.empty()) require_matches(request.keep, names);
+  if (chosen.empty())
+    throw UserError(ExitCode::failed,
+                    fmt::format("{}: nothing would become smaller: no matrix, filter or table of {} numbers or more is "
+                                "left",
+                                weights.name, kFewestNumbers),
+                    names.empty() ? "use the weights as they are" : "leave out --keep");
+  QuantizedWeights out{.file = {.name = weights.name, .tensors = {}, .metadata = weights.metadata, .data = {}},
+                       .tensors = std::ssize(chosen)};
+  for (const runtime::SavedTensor& t : weights.tensors) {
+    const auto how = chosen.find(t.name);
+    if (how != chosen.end()) {
+      runtime::add_quantized(out.file, weights, t, how->second);
+      continue;
+    }
+    const std::span<const std::byte> bytes = weights.bytes(t);
+    std::ranges::copy(bytes, out.file.add(t.name, t.dtype, t.dims, std::ssize(bytes)).begin());
+  }
+  runtime::mark_quantized(out.file, request.type, request.model);
+  return out;
+}
+
+}  // namespace heddle::driver

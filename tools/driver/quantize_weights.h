@@ -1,0 +1,30 @@
+// Weights of a model in fewer bits (runtime/weights/quantize.h): which tensors become what.
+//
+//   {"fc.weight": f32[64,800], "fc.bias": f32[64]} as int4  ->  fc.weight int4, fc.bias f32
+//
+// A matrix, a filter or a table (tools/driver/product_weights.h) becomes smaller; all else stays f32, small weights too.
+// int4 is for matrices whose outputs lie along axis 0: then filters and tables become int8.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "runtime/weights/quantize.h"
+#include "tools/driver/product_weights.h"
+
+namespace heddle::driver {
+
+struct QuantizeRequest {
+  runtime::StoredAs type = runtime::StoredAs::int8;
+  std::vector<std::string> keep = {};  // what stays f32, with * and ?
+  std::string model;                   // its name, for the metadata
+};
+struct QuantizedWeights {
+  runtime::WeightsFile file;
+  int64_t tensors = 0;  // that became smaller
+};
+// Of weights that fit the model. Throws UserError where nothing would become smaller, where a pattern of `keep` matches
+// no such weight, and where a number is beyond what the type holds.
+QuantizedWeights quantize_weights(const runtime::WeightsFile& weights, const std::vector<ProductWeight>& products,
+                                  const QuantizeRequest& request);
+
+}  // namespace heddle::driver
