@@ -24,6 +24,9 @@ from torch.nn import functional as F
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
+sys.path.append(str(HERE.parent))
+import sliced  # noqa: E402
+
 ROWS = ROOT / "build/release/bin/heddle_model_rows"
 SEEDS = (1, 2, 3)
 
@@ -427,7 +430,7 @@ class TripletEmbedding(nn.Module):
 
     def __init__(self, hidden=128, code=16):
         super().__init__()
-        self.layers = nn.Sequential(nn.Flatten(), nn.Linear(784, hidden), nn.ReLU(), nn.Linear(hidden, code))
+        self.layers = nn.Sequential(nn.Flatten(), nn.Linear(784, hidden), nn.ReLU(), nn.Linear(hidden, code, bias=False))
 
     @staticmethod
     def picture(rows):
@@ -461,6 +464,38 @@ class TripletEmbedding(nn.Module):
         return cls.found(cls.picture(test).flatten(1), test["label"])
 
 
+class WganGp(nn.Module):
+    trivial_name = "a normal distribution with the real points' mean and deviation"
+
+    def __init__(self, hidden=64):
+        super().__init__()
+
+        def network(features, results):
+            return nn.Sequential(nn.Linear(features, hidden), nn.LeakyReLU(), nn.Linear(hidden, hidden), nn.LeakyReLU(), nn.Linear(hidden, results))
+
+        self.critic, self.generator = network(2, 1), network(4, 2)
+
+    def made(self, noise):
+        return self.generator(4 * (noise - 0.5))
+
+    def loss_of(self, phase, rows):
+        made = self.made(rows["noise"])
+        if phase == "generator":
+            return -self.critic(made).mean()
+        angle, radius = math.pi * rows["drawn"][:, :1], 0.85 + 0.3 * rows["drawn"][:, 1:]
+        real, made = torch.roll(radius * torch.cat([angle.cos(), angle.sin()], 1), 1, 0), made.detach()
+        between = (made + (real - made) * torch.rand(len(real), 1)).requires_grad_()
+        slope, = torch.autograd.grad(self.critic(between).sum(), between, create_graph=True)
+        return self.critic(made).mean() - self.critic(real).mean() + (slope.norm(dim=1) - 1).square().mean()
+
+    def figures(self, _):
+        return {"likeness": sliced.likeness(self.made(torch.tensor(sliced.noise())).tolist())}
+
+    @staticmethod
+    def trivial(*_):
+        return {"likeness": sliced.likeness(sliced.normal())}
+
+
 def auc(scores, labels):
     """How often a positive has the larger score; scores are distinct."""
     order = scores.double().argsort().numpy()
@@ -481,7 +516,7 @@ def macro_f1(found, there, classes):
 TWINS = {"recommender": Recommender, "unet": UNet, "autoencoder": Autoencoder, "vae": Vae, "siamese": Siamese, "detector": Detector,
          "vgg_small": Vgg, "alexnet_small": AlexNet, "mobilenet_small": MobileNet, "mini_resnet": MiniResnet,
          "quantile_regression": QuantileRegression, "multi_task": MultiTask, "vq_vae": VqVae, "dqn": Dqn, "distillation": Distillation,
-         "triplet_embedding": TripletEmbedding}
+         "triplet_embedding": TripletEmbedding, "wgan_gp": WganGp}
 
 
 def start(module, init):
@@ -499,7 +534,7 @@ def optimizer_of(train, parameters, steps):
     given = train["optimizer"]
     lr = given["lr"]
     peak = lr["peak"] if isinstance(lr, dict) else lr
-    optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[given["op"]](parameters, lr=peak)
+    optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[given["op"]](parameters, lr=peak, betas=tuple(given.get("betas", (0.9, 0.999))))
     if not isinstance(lr, dict):
         return optimizer, None
     if lr["op"] == "cosine":
