@@ -1,4 +1,4 @@
-"""How far two clouds of points of the plane lie apart, and the clouds of models/wgan_gp.json: what check_training.py and make_twins.py share."""
+"""How far two clouds of points of the plane lie apart, and those of models/wgan_gp.json, for check_training.py and make_twins.py."""
 import math
 import random
 

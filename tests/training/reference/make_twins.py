@@ -471,7 +471,8 @@ class WganGp(nn.Module):
         super().__init__()
 
         def network(features, results):
-            return nn.Sequential(nn.Linear(features, hidden), nn.LeakyReLU(), nn.Linear(hidden, hidden), nn.LeakyReLU(), nn.Linear(hidden, results))
+            return nn.Sequential(nn.Linear(features, hidden), nn.LeakyReLU(), nn.Linear(hidden, hidden), nn.LeakyReLU(),
+                                 nn.Linear(hidden, results))
 
         self.critic, self.generator = network(2, 1), network(4, 2)
 
@@ -534,7 +535,8 @@ def optimizer_of(train, parameters, steps):
     given = train["optimizer"]
     lr = given["lr"]
     peak = lr["peak"] if isinstance(lr, dict) else lr
-    optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[given["op"]](parameters, lr=peak, betas=tuple(given.get("betas", (0.9, 0.999))))
+    betas = tuple(given.get("betas", (0.9, 0.999)))
+    optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[given["op"]](parameters, lr=peak, betas=betas)
     if not isinstance(lr, dict):
         return optimizer, None
     if lr["op"] == "cosine":
