@@ -6,9 +6,10 @@
 
 Each twin is written as one would write it in PyTorch, with the model file's rows, batch, epochs, optimizer, schedule and distributions of
 initial values; rows are shuffled by torch.randperm. What is stored are figures of the test rows for seeds 1, 2 and 3, named as heddle
-names them. Some twins have a trivial answer, too: what one reaches on the test rows who sees no input. Names given on the
+names them. Some twins have a trivial answer, too: what one reaches on the test rows without a network. Names given on the
 command line are made anew, the others kept.
 """
+import functools
 import json
 import math
 import pathlib
@@ -23,6 +24,9 @@ from torch.nn import functional as F
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
+sys.path.append(str(HERE.parent))
+import sliced  # noqa: E402
+
 ROWS = ROOT / "build/release/bin/heddle_model_rows"
 SEEDS = (1, 2, 3)
 
@@ -393,6 +397,106 @@ class Dqn(nn.Module):
         return {"mae": cls.game(test, lambda _, state: torch.ones(len(state)))[1].mean().item()}
 
 
+class Distillation(nn.Module):
+    trivial_name = "the commonest digit"
+
+    def __init__(self, hidden=96):
+        super().__init__()
+        self.teacher = nn.Sequential(nn.Flatten(), nn.Linear(784, 4 * hidden), nn.ReLU(), nn.Linear(4 * hidden, hidden), nn.ReLU(),
+                                     nn.Linear(hidden, 10))
+        self.student = nn.Sequential(nn.Flatten(), nn.Linear(784, hidden), nn.ReLU(), nn.Linear(hidden, 10))
+
+    def loss_of(self, phase, rows):
+        x = channels_first(rows["image"], 56, 70)
+        if phase == "teacher":
+            return F.cross_entropy(self.teacher(x), rows["label"].long())
+        with torch.no_grad():
+            wanted = F.softmax(self.teacher(x) / 4, 1)
+        return 16 * F.kl_div(F.log_softmax(self.student(x) / 4, 1), wanted, reduction="batchmean")
+
+    def figures(self, rows):
+        x = channels_first(rows["image"], 56, 70)
+        return {name: (of(x).argmax(1) == rows["label"]).float().mean().item()
+                for name, of in (("accuracy", self.student), ("accuracy_2", self.teacher))}
+
+    @staticmethod
+    def trivial(train, test):
+        share = (test["label"] == train["label"].mode().values).float().mean().item()
+        return {"accuracy": share, "accuracy_2": share}
+
+
+class TripletEmbedding(nn.Module):
+    trivial_name = "the nearest picture by its pixels"
+
+    def __init__(self, hidden=128, code=16):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Flatten(), nn.Linear(784, hidden), nn.ReLU(), nn.Linear(hidden, code, bias=False))
+
+    @staticmethod
+    def picture(rows):
+        return channels_first(rows["image"], 56, 70)
+
+    def loss(self, rows):
+        code, label = self.layers(self.picture(rows)), rows["label"]
+        with torch.no_grad():
+            distances, same = torch.cdist(code, code), label[:, None] == label
+            lots = torch.where(same, torch.rand(same.shape), -1.0).fill_diagonal_(0)
+            positive = lots.argmax(1)
+            farther = distances > (code - code[positive]).norm(dim=1, keepdim=True)
+            order = torch.where(farther, distances, 1e4 - distances)
+            negative = torch.where(same, 1e9, order).argmin(1)
+        return F.triplet_margin_loss(code, code[positive], code[negative], margin=1.0)
+
+    @staticmethod
+    def found(codes, labels, batch=64):
+        """How often the nearest other row of a batch has a row's label."""
+        hits = 0
+        for code, label in zip(codes.split(batch), labels.split(batch)):
+            nearest = torch.cdist(code, code).fill_diagonal_(math.inf).argmin(1)
+            hits += (label[nearest] == label).sum().item()
+        return {"accuracy": hits / len(labels)}
+
+    def figures(self, rows):
+        return self.found(self.layers(self.picture(rows)), rows["label"])
+
+    @classmethod
+    def trivial(cls, _, test):
+        return cls.found(cls.picture(test).flatten(1), test["label"])
+
+
+class WganGp(nn.Module):
+    trivial_name = "a normal distribution with the real points' mean and deviation"
+
+    def __init__(self, hidden=64):
+        super().__init__()
+
+        def network(features, results):
+            return nn.Sequential(nn.Linear(features, hidden), nn.LeakyReLU(), nn.Linear(hidden, hidden), nn.LeakyReLU(),
+                                 nn.Linear(hidden, results))
+
+        self.critic, self.generator = network(2, 1), network(4, 2)
+
+    def made(self, noise):
+        return self.generator(4 * (noise - 0.5))
+
+    def loss_of(self, phase, rows):
+        made = self.made(rows["noise"])
+        if phase == "generator":
+            return -self.critic(made).mean()
+        angle, radius = math.pi * rows["drawn"][:, :1], 0.85 + 0.3 * rows["drawn"][:, 1:]
+        real, made = torch.roll(radius * torch.cat([angle.cos(), angle.sin()], 1), 1, 0), made.detach()
+        between = (made + (real - made) * torch.rand(len(real), 1)).requires_grad_()
+        slope, = torch.autograd.grad(self.critic(between).sum(), between, create_graph=True)
+        return self.critic(made).mean() - self.critic(real).mean() + (slope.norm(dim=1) - 1).square().mean()
+
+    def figures(self, _):
+        return {"likeness": sliced.likeness(self.made(torch.tensor(sliced.noise())).tolist())}
+
+    @staticmethod
+    def trivial(*_):
+        return {"likeness": sliced.likeness(sliced.normal())}
+
+
 def auc(scores, labels):
     """How often a positive has the larger score; scores are distinct."""
     order = scores.double().argsort().numpy()
@@ -412,7 +516,8 @@ def macro_f1(found, there, classes):
 
 TWINS = {"recommender": Recommender, "unet": UNet, "autoencoder": Autoencoder, "vae": Vae, "siamese": Siamese, "detector": Detector,
          "vgg_small": Vgg, "alexnet_small": AlexNet, "mobilenet_small": MobileNet, "mini_resnet": MiniResnet,
-         "quantile_regression": QuantileRegression, "multi_task": MultiTask, "vq_vae": VqVae, "dqn": Dqn}
+         "quantile_regression": QuantileRegression, "multi_task": MultiTask, "vq_vae": VqVae, "dqn": Dqn, "distillation": Distillation,
+         "triplet_embedding": TripletEmbedding, "wgan_gp": WganGp}
 
 
 def start(module, init):
@@ -426,16 +531,25 @@ def start(module, init):
             nn.init.zeros_(m.bias)
 
 
-def optimizer_of(train, module, steps):
+def optimizer_of(train, parameters, steps):
     given = train["optimizer"]
     lr = given["lr"]
     peak = lr["peak"] if isinstance(lr, dict) else lr
-    optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[given["op"]](module.parameters(), lr=peak)
+    betas = tuple(given.get("betas", (0.9, 0.999)))
+    optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[given["op"]](parameters, lr=peak, betas=betas)
     if not isinstance(lr, dict):
         return optimizer, None
     if lr["op"] == "cosine":
         return optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: (1 + math.cos(math.pi * s / steps)) / 2)
     return optimizer, torch.optim.lr_scheduler.OneCycleLR(optimizer, peak, total_steps=steps, cycle_momentum=False)
+
+
+def players_of(module, train, steps):
+    """For each phase, of which a training without phases has one: its loss of rows, its optimizer and its schedule."""
+    if "phases" not in train:
+        return [(module.loss, *optimizer_of(train, module.parameters(), steps))]
+    return [(functools.partial(module.loss_of, phase["name"]), *optimizer_of(phase, getattr(module, phase["name"]).parameters(), steps))
+            for phase in train["phases"]]
 
 
 def batches(rows, count, batch, steps):
@@ -452,14 +566,15 @@ def trained(module, train, rows, count):
     """Trains the module's parameters; `renew`, where it has one, follows each step."""
     batch = train["batch"]["N"]
     steps = train.get("steps") or train["epochs"] * math.ceil(count / batch)
-    optimizer, schedule = optimizer_of(train, module, steps)
+    players = players_of(module, train, steps)
     module.train()
     for step, picked in enumerate(batches(rows, count, batch, steps), 1):
-        optimizer.zero_grad()
-        module.loss(picked).backward()
-        optimizer.step()
-        if schedule is not None:
-            schedule.step()
+        for loss, optimizer, schedule in players:
+            optimizer.zero_grad()
+            loss(picked).backward()
+            optimizer.step()
+            if schedule is not None:
+                schedule.step()
         if hasattr(module, "renew"):
             module.renew(step)
 
