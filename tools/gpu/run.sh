@@ -30,7 +30,7 @@ first=(environment losses kernels runs sanitizer)
 second=(environment benches persistent cublaslt calibration ncu peers)
 # Seconds of 285 that a stage may take.
 declare -A budget=([environment]=15 [losses]=110 [kernels]=70 [runs]=40 [sanitizer]=40
-  [benches]=75 [persistent]=20 [cublaslt]=20 [calibration]=40 [ncu]=25 [peers]=110)
+  [benches]=70 [persistent]=20 [cublaslt]=20 [calibration]=40 [ncu]=20 [peers]=100)
 stages=()
 for word in "${@:-first}"; do
   case $word in
