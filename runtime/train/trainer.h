@@ -60,8 +60,8 @@ struct EpochEvent {
   MetricValues train;
   std::optional<MetricValues> validation;
 };
-// A step, of a training or an evaluation, whose loss is not finite, that ruined a parameter, or whose gradients overflowed once too often. The executable's
-// states are those before it.
+// A step, of a training or an evaluation, whose loss is not finite, that ruined a parameter, or whose gradients overflowed
+// once too often. The executable's states are those before it.
 struct FaultyStep {
   const codegen::Entry* entry = nullptr;
   const Split* split = nullptr;
