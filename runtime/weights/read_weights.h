@@ -4,6 +4,7 @@
 //   {"module.w": f16[2]}, prefix "module." -> {"w": f32[2]}, note "a.safetensors: 1 tensor becomes f32: 1 from f16 (w)"
 #pragma once
 #include <string>
+#include <vector>
 
 #include "runtime/weights/safetensors.h"
 
@@ -21,5 +22,9 @@ struct ReadWeights {
 // become one, and where a finite number is beyond what f32 holds: "FILE: 'w': element 3 is 1e+300,
 // ...".
 ReadWeights read_weights(const std::string& path, const std::string& prefix = {});
+
+// A base, off whose names the prefix is taken, and what goes beside it, as one: "a.safetensors, b.safetensors". Throws
+// UserError where two of the files hold a tensor of one name. Of what their metadata say, the last file's counts.
+ReadWeights read_weights(const std::vector<std::string>& paths, const std::string& prefix = {});
 
 }  // namespace heddle::runtime

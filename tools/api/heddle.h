@@ -291,7 +291,10 @@ class HEDDLE_API Model {
   // "module.". Throws (1) where the file is none. Weights of other names or shapes are refused (1) here where the
   // training step is compiled, else when they are used.
   void load_weights(const std::string& path, const std::string& prefix = {});
-  // Parameters and buffers as a safetensors file, under PyTorch's names and shapes; an older file
+  // The same of a base and files of adapters beside it (train.lora), as one; the prefix is taken off the base's names.
+  void load_weights(const std::vector<std::string>& paths, const std::string& prefix = {});
+  // Parameters and buffers as a safetensors file, under PyTorch's names and shapes; of a training with train.lora the
+  // adapters without their base. An older file
   // is replaced as a whole. Throws (2) where there are no weights yet, (1) where it cannot be
   // written or would replace what is no weights.
   void save(const std::string& path);

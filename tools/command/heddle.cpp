@@ -28,6 +28,7 @@ int run(int argc, char** argv) {
   add_package(line);
   add_summary(line);
   add_inspect(line);
+  add_merge(line);
   add_bench(line);
   add_profile(line);
   add_tokenize(line);
