@@ -6,7 +6,6 @@
 #include <cmath>
 #include <set>
 
-
 namespace heddle::frontend {
 
 using ir::Dims;
@@ -157,7 +156,7 @@ class LayerAdapter {
     ir::Attrs attrs = g_[id].attrs;
     std::get<Dims>(attrs.at("limits"))[1] = b_.type(adapted.up).dims[1];
     const ValueId up = b_("slice", {adapted.up}, attrs, name + ".up");
-    at_ = b_.insert_at - 1;
+    at_ = last();
     const ValueId part = g_[id].results[0];
     e_.adapted[part] = {part, up, adapted.down, adapted.scale, adapted.path};
   }
@@ -170,7 +169,7 @@ class LayerAdapter {
   // New nodes go behind this one, which reads the weight as it is.
   std::string begin(ir::NodeId id, const Adapted& adapted, size_t operand) {
     g_.set_operand(id, operand, adapted.weight);
-    b_.insert_at = at_ + 1;
+    b_.insert_at = at_ + 1 < g_.order.size() ? at_ + 1 : ir::Builder::kEnd;
     return g_[g_[id].results[0]].name;
   }
 
@@ -180,8 +179,11 @@ class LayerAdapter {
     g_.replace_uses(before, sum);
     g_.set_operand(g_[sum].def, 0, before);
     std::ranges::replace(results_, before, sum);
-    at_ = b_.insert_at - 1;
+    at_ = last();
   }
+
+  // The place of the last new node.
+  size_t last() const { return std::min(b_.insert_at, g_.order.size()) - 1; }
 
   ValueId whole(const Adapted& adapted) {
     const ValueId v = whole_weight(b_, adapted);

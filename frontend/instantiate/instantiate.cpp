@@ -448,7 +448,7 @@ class Instantiation {
     if (!inputs(node, ports, frame, references) || shares_faulty(node, frame)) return ir::Values(results);
     std::map<std::string, ValueId> given;  // by input of the block
     for (const Reference& r : references)
-      if (!r.name.empty()) given[r.port] = resolve(r, frame);
+      if (!r.name.empty()) given[r.port] = out_.logical(resolve(r, frame));
     NodeDef inner_use = node;
     inner_use.op = block.name;
     const Scope scope = scan_scope(inner_use, block, *frame.scope);
@@ -828,8 +828,8 @@ class Instantiation {
     const Lora& lora = *model_.train.lora;
     const std::string rest = p.path.substr(use_.path.size());
     if (!adapts(lora, p, use_.copy ? use_.copy->rule.source + rest : p.path)) return v;
-    const AdapterPaths paths = adapter_paths(p.path, is_table(out_.nodes[use_.entry].op),
-                                             by_path_.contains(beside_attention(p.path)));
+    const AdapterPaths paths =
+        adapter_paths(p.path, is_table(out_.nodes[use_.entry].op), by_path_.contains(beside_attention(p.path)));
     const AdapterSpecs specs = adapter_specs(lora, paths, p.type.dims);
     const ValueId a = parameter(specs.a, specs.of_a, where);
     out_.parameters.back().adapter = true;

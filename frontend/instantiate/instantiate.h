@@ -106,8 +106,8 @@ struct Instance {
   std::vector<KeptState> kept;
   std::map<ir::ValueId, Adapted> adapted;  // by the weight, and by what stands for it
   std::vector<AdapterPaths> adapters;      // of train.lora, in order of first use
-  std::vector<Diagnostic> refusals;  // why these entries cannot have this batch size
-  std::vector<Repeat> repeats;       // of blocks and scans, in the order in which they were instantiated
+  std::vector<Diagnostic> refusals;        // why these entries cannot have this batch size
+  std::vector<Repeat> repeats;             // of blocks and scans, in the order in which they were instantiated
   std::map<std::string, ir::ValueId>
       values;  // of the model's own nodes and inputs, by name; invalid where a fault was found
   std::map<ir::ValueId, std::string> made_by;  // "max_pool2d 'p1'": for notes

@@ -557,8 +557,8 @@ Keys phase_keys() {
 }
 
 std::vector<KeyTable> key_tables() {
-  return {{"model", model_keys()}, {"node", node_keys()},       {"train", train_keys()},
-          {"phase", phase_keys()}, {"weights", weights_keys()}, {"renamed", renamed_keys()}};
+  return {{"model", model_keys()},     {"node", node_keys()},       {"train", train_keys()}, {"phase", phase_keys()},
+          {"weights", weights_keys()}, {"renamed", renamed_keys()}, {"lora", lora_keys()}};
 }
 
 }  // namespace heddle::frontend

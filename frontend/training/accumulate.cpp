@@ -181,8 +181,7 @@ class Piecing {
   void sum_gradients(ValueId loss) {
     const std::vector<bool> reached = ancestors(g(), loss);
     for (const Parameter& p : piece_.e.parameters) {
-      if (p.role != ir::Role::param || is_frozen(model_.train, p) || !reached[ir::index_of(p.value)])
-        continue;
+      if (p.role != ir::Role::param || is_frozen(model_.train, p) || !reached[ir::index_of(p.value)]) continue;
       if (p.sparse)
         throw UserError(*p.sparse,
                         fmt::format("the rows of '{}' are renewed by a training without 'accumulate' alone", p.path),

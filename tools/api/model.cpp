@@ -462,7 +462,8 @@ void Model::load_weights(const std::string& path, const std::string& prefix) {
 void Model::load_weights(const std::vector<std::string>& paths, const std::string& prefix) {
   guarded([&] {
     Impl& impl = require_no_fit(impl_, "load_weights");
-    if (paths.empty()) throw UserError(ExitCode::usage, "load_weights: there is no file", "give the one of the weights");
+    if (paths.empty())
+      throw UserError(ExitCode::usage, "load_weights: there is no file", "give the one of the weights");
     auto [file, note] = runtime::read_weights(paths, prefix);
     if (!note.empty()) impl.tell(note);
     if (impl.training)

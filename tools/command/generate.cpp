@@ -187,7 +187,9 @@ void add_generate(CommandLine& line) {
   add_model_arguments(command, a->model, ShortForms::none);
   add_device_arguments(command, a->device);
   GenerateOptions& o = a->options;
-  command.add_option("--weights", a->weights, "the weights (safetensors); again: adapters of train.lora").takes(Takes::file).required();
+  command.add_option("--weights", a->weights, "the weights (safetensors); again: adapters of train.lora")
+      .takes(Takes::file)
+      .required();
   command.add_option("--weights-prefix", a->prefix,
                      "remove this from the names of the first file's tensors: \"module.\", \"_orig_mod.\"");
   command.add_option(

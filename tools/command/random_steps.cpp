@@ -83,7 +83,8 @@ driver::Compiled compile(const StepsRequest& request, driver::ReadModel& model, 
   return driver::compile(planned, options);
 }
 
-void load_weights(const std::vector<std::string>& paths, runtime::Executable& executable, const frontend::TrainingPlan& plan) {
+void load_weights(const std::vector<std::string>& paths, runtime::Executable& executable,
+                  const frontend::TrainingPlan& plan) {
   runtime::ReadWeights weights = runtime::read_weights(paths);
   const std::string note = driver::require_weights(weights.file, plan, executable.program(), /*begins=*/false);
   for (const std::string& line : {weights.note, note})

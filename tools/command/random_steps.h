@@ -22,7 +22,7 @@ struct StepsRequest {
   driver::DeviceRequest device;
   std::string entry = "train";
   std::vector<std::string> weights;  // files; none: those that init draws
-  int repeat = 64;      // steps of one submission
+  int repeat = 64;                   // steps of one submission
   bool pipelined = false;
   bool explain = false;  // keeps the module, and predicts what each step takes
 };

@@ -31,11 +31,10 @@ void require_alpha(const WeightsFile& file, const PlannedAdapters& adapters) {
   const auto trained = file.metadata.find(kAlpha);
   const std::string alpha = fmt::format("{}", adapters.alpha);
   if (trained == file.metadata.end() || trained->second == alpha) return;
-  throw UserError(
-      ExitCode::failed,
-      fmt::format("{}: the adapters were trained with an alpha of {}, the model has {}", file.name, trained->second,
-                  alpha),
-      fmt::format("--set train.lora.alpha={}", trained->second));
+  throw UserError(ExitCode::failed,
+                  fmt::format("{}: the adapters were trained with an alpha of {}, the model has {}", file.name,
+                              trained->second, alpha),
+                  fmt::format("--set train.lora.alpha={}", trained->second));
 }
 
 std::vector<float> numbers_of(const WeightsFile& file, const std::string& name) {
@@ -98,7 +97,8 @@ std::vector<SavedTensor> take_adapters(WeightsFile& file, const frontend::Traini
   if (!plan.adapters && std::ranges::any_of(file.tensors, [&](const SavedTensor& t) {
         return is_apart(t) && t.name.find(".lora_") != std::string::npos;
       }))
-    throw UserError(ExitCode::failed, fmt::format("{}: it holds adapters, and the model has no 'train.lora'", file.name),
+    throw UserError(ExitCode::failed,
+                    fmt::format("{}: it holds adapters, and the model has no 'train.lora'", file.name),
                     "give the model the 'lora' that they were trained with, or merge them: heddle merge");
   std::vector<SavedTensor> taken;
   if (!plan.adapters) return taken;

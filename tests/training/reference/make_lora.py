@@ -56,17 +56,6 @@ def layers():
     add("lora_layers", nodes, net, {"i": ids}, forward, ["e", "a.weight"])
 
 
-def attention():
-    net = nn.Module()
-    net.u = nn.MultiheadAttention(4, 2, batch_first=True)
-    net = by_peft(net, ["u"])
-
-    def forward(x):
-        return end(net.base_model.model.u(x, x, x, need_weights=False)[0])
-
-    add("lora_attention", [{"name": "u", "op": "multi_head_attention", "heads": 2}], net, {"x": drawn(STEPS, 3, 5, 4, seed=2)}, forward, ["*"])
-
-
 class Adapted(nn.Module):
     """A module of which some weights are adapted, as parameters under Heddle's names."""
     def __init__(self, net, prefix, weights):
@@ -84,13 +73,24 @@ class Adapted(nn.Module):
         if n.startswith("net."):
             return self.prefix + n.removeprefix("net.")
         weight, which = n.removeprefix("thin.").replace("/", ".").rsplit(".", 1)
-        return f"{self.prefix}{weight.removesuffix('weight').rstrip('.') if weight.endswith('.weight') else weight}.lora_{which}.weight"
+        return f"{self.prefix}{weight.removesuffix('.weight')}.lora_{which}.weight"
 
     def forward(self, *args):
         def whole(w):
             key = w.replace(".", "/")
             return self.net.get_parameter(w) + ALPHA / RANK * self.thin[key + "/B"] @ self.thin[key + "/A"]
         return torch.func.functional_call(self.net, {w: whole(w) for w in self.weights}, args)
+
+
+def attention():
+    """Under PEFT's names, but not by its module, which in 0.21.2 adds the change of out_proj twice."""
+    net = Adapted(nn.MultiheadAttention(4, 2, batch_first=True), "u.", ["in_proj_weight", "out_proj.weight"])
+
+    def names(n):
+        return net.names(n).replace("in_proj_weight.lora", "lora").replace("out_proj.lora", "base_layer.out_proj.lora")
+
+    add("lora_attention", [{"name": "u", "op": "multi_head_attention", "heads": 2}], net, {"x": drawn(STEPS, 3, 5, 4, seed=2)},
+        lambda x: end(net(x, x, x)[0]), ["*"], names)
 
 
 def recurrent():
