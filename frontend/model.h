@@ -146,6 +146,16 @@ struct TrainPhase {
   Location where;
 };
 
+// Low-rank adapters: matrices get a trained product of two thin ones beside them, and nothing else is trained.
+struct Lora {
+  int64_t rank = 8;
+  double alpha = 8;  // the product counts alpha / rank times
+  double dropout = 0;
+  std::vector<Named> match;  // globs over paths of layers, blocks and weights
+  Location where, rank_where;
+  double scale() const { return alpha / static_cast<double>(rank); }
+};
+
 // How much a training may take, and what it computes again to take less.
 struct MemoryUse {
   std::optional<int64_t> limit;              // bytes of states and arena
@@ -172,6 +182,7 @@ struct Train {
   std::string precision = "f32";       // of all products of f32, in evaluations and predictions too
   std::optional<LossScale> loss_scale;
   std::vector<Named> freeze;  // globs over parameter paths
+  std::optional<Lora> lora;
   MemoryUse memory;
   std::optional<EarlyStop> early_stop;
   CheckpointRule checkpoint;

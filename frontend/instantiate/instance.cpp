@@ -5,6 +5,7 @@
 #include "frontend/instantiate/instantiate.h"
 #include "frontend/keys/settings.h"
 #include "frontend/limits.h"
+#include "frontend/lora.h"
 
 namespace heddle::frontend {
 
@@ -39,9 +40,12 @@ ValueId Instance::find(const Reference& reference) const {
 }
 
 ValueId Instance::logical(ValueId v) {
-  if (!v.valid() || graph[v].layout.empty()) return v;
+  if (!v.valid()) return v;
   ir::Builder b(graph);
   b.loc = places[v];
+  if (const auto found = adapted.find(v); found != adapted.end() && graph.def(v) == nullptr)
+    return whole_weight(b, found->second);
+  if (graph[v].layout.empty()) return v;
   const ValueId view =
       b("transpose", {v}, {{"perm", ir::inverse(graph[v].layout)}}, fmt::format("{}.logical", graph[v].name));
   made_by[view] = made_by[v];

@@ -17,6 +17,7 @@
 #include "frontend/keys/read_key.h"
 #include "frontend/layer_context.h"
 #include "frontend/limits.h"
+#include "frontend/lora.h"
 #include "frontend/read/read_parts.h"
 #include "frontend/scan_use.h"
 #include "frontend/training/index_checks.h"
@@ -67,7 +68,7 @@ class Instantiation {
     out_.training = options.training;
     out_.batch_name = model.batch_dimension;
     services_.parameter = [this](const ParameterSpec& spec, const Initializer& init, const Location& where) {
-      return parameter(spec, init, where);
+      return adapted_parameter(spec, init, where);
     };
     services_.update = [this](ValueId buffer, ValueId next) { update(buffer, next); };
     services_.keep = [this](const std::string& path, const ir::Type& type, const Location& where) {
@@ -107,6 +108,7 @@ class Instantiation {
       frame.has_previous = true;
     }
     instantiate(model_.nodes, frame);
+    if (model_.train.lora && errors_.empty()) check_lora(*model_.train.lora, out_, errors_);
     out_.values = std::move(frame.values);
     return std::move(out_);
   }
@@ -158,7 +160,7 @@ class Instantiation {
     if (const auto it = frame.values.find(reference.name); it != frame.values.end()) return it->second;
     for (const std::string& path : {frame.owner + reference.name, reference.name}) {
       for (const Parameter& p : out_.parameters) {
-        if (p.path == path) return out_.logical(p.value);
+        if (p.path == path) return out_.adapted.contains(p.value) ? p.value : out_.logical(p.value);
       }
     }
     if (is_of_failed(frame.prefix + reference.name) || is_of_failed(reference.name)) return {};
@@ -291,6 +293,7 @@ class Instantiation {
     if (node.share) require_parameters(node, frame.owner + node.share->text);
     const size_t first = out_.graph.order.size(), first_body = out_.bodies.size();
     ir::Values made = build(def, context);
+    if (model_.train.lora) adapt_layer(out_, *model_.train.lora, options_.training, first, made);
     if (is_mixed(model_) && in_f32_ == 0) mark_layer(first, first_body);
     require_own_rows(out_, resolved, title_of(node), first);
     if (!node.out.empty() && made.size() != node.out.size()) throw wrong_results(node, made.size());
@@ -445,7 +448,7 @@ class Instantiation {
     if (!inputs(node, ports, frame, references) || shares_faulty(node, frame)) return ir::Values(results);
     std::map<std::string, ValueId> given;  // by input of the block
     for (const Reference& r : references)
-      if (!r.name.empty()) given[r.port] = resolve(r, frame);
+      if (!r.name.empty()) given[r.port] = out_.logical(resolve(r, frame));
     NodeDef inner_use = node;
     inner_use.op = block.name;
     const Scope scope = scan_scope(inner_use, block, *frame.scope);
@@ -816,6 +819,25 @@ class Instantiation {
     if (use_.sharer != nullptr) return shared_parameter(p);
     if (use_.copy) return copied_parameter(p, init, where);
     return new_parameter(p, init, where, p.role == ir::Role::param ? "parameter" : "buffer");
+  }
+
+  // With the thin matrices of train.lora beside it, where that means it.
+  ValueId adapted_parameter(const ParameterSpec& p, const Initializer& init, const Location& where) {
+    const ValueId v = parameter(p, init, where);
+    if (!model_.train.lora || p.role != ir::Role::param || use_.sharer != nullptr) return v;
+    const Lora& lora = *model_.train.lora;
+    const std::string rest = p.path.substr(use_.path.size());
+    if (!adapts(lora, p, use_.copy ? use_.copy->rule.source + rest : p.path)) return v;
+    const AdapterPaths paths =
+        adapter_paths(p.path, is_table(out_.nodes[use_.entry].op), by_path_.contains(beside_attention(p.path)));
+    const AdapterSpecs specs = adapter_specs(lora, paths, p.type.dims);
+    const ValueId a = parameter(specs.a, specs.of_a, where);
+    out_.parameters.back().adapter = true;
+    const ValueId b = parameter(specs.b, specs.of_b, where);
+    out_.parameters.back().adapter = true;
+    out_.adapters.push_back(paths);
+    out_.adapted[v] = {v, paths.lookup ? a : b, paths.lookup ? b : a, lora.scale(), p.path};
+    return v;
   }
 
   const Model& model_;

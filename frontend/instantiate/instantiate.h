@@ -35,6 +35,20 @@ struct Parameter {
   std::optional<Location> sparse = {};  // where the model says that only rows that are looked up are renewed
   int64_t zero_row = -1;                // the row that starts as zeros, whatever the initializer; -1: none
   std::optional<CopyOf> copy = {};      // it starts as its source does
+  bool adapter = false;                 // a thin matrix of train.lora
+};
+
+// What stands for a weight [out,in] with train.lora: weight + scale * up down. See frontend/lora.h.
+struct Adapted {
+  ir::ValueId weight, up, down;  // [out,in], [out,rank], [rank,in], each as it lies in memory
+  double scale = 1;
+  std::string path;  // of the weight: "fc.weight"
+};
+
+// The paths of a weight and of its thin matrices as files call them.
+struct AdapterPaths {
+  std::string weight, a, b;
+  bool lookup = false;  // of a table: weight + scale * (b a)^T; else weight + scale * b a
 };
 
 // A type as it lies in memory.
@@ -90,8 +104,10 @@ struct Instance {
   ir::Updates updates;                // of buffers, for the entries that train
   std::vector<BufferUse> uses;        // what `updates` are made of
   std::vector<KeptState> kept;
-  std::vector<Diagnostic> refusals;  // why these entries cannot have this batch size
-  std::vector<Repeat> repeats;       // of blocks and scans, in the order in which they were instantiated
+  std::map<ir::ValueId, Adapted> adapted;  // by the weight, and by what stands for it
+  std::vector<AdapterPaths> adapters;      // of train.lora, in order of first use
+  std::vector<Diagnostic> refusals;        // why these entries cannot have this batch size
+  std::vector<Repeat> repeats;             // of blocks and scans, in the order in which they were instantiated
   std::map<std::string, ir::ValueId>
       values;  // of the model's own nodes and inputs, by name; invalid where a fault was found
   std::map<ir::ValueId, std::string> made_by;  // "max_pool2d 'p1'": for notes
@@ -105,7 +121,8 @@ struct Instance {
   std::string body_name(const std::string& path) const;  // one name means one body in all instances of the model
   ir::ValueId counter(const std::string& name);          // the states "seed" and "step": i64[]
   ir::ValueId find(const Reference& reference) const;    // a value or a parameter; invalid where it is not there
-  // What a model's text means by a value: a parameter of another layout in memory is transposed to its logical shape.
+  // What a model's text means by a value: a parameter of another layout in memory is transposed to its logical shape, and
+  // train.lora has changed a weight.
   ir::ValueId logical(ir::ValueId v);
   Diagnostic origin(ir::ValueId v) const;  // a note: "input [N,2,2,32] comes from max_pool2d here"
   std::string shape_text(const ir::Dims& dims) const;

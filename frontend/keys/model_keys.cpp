@@ -74,6 +74,28 @@ Keys average_keys() {
   return keys;
 }
 
+Keys lora_keys() {
+  static const std::vector<Key> keys = {
+      {.name = "rank", .doc = "of each adapter", .fallback = Lora().rank, .range = ir::at_least(1)},
+      {.name = "alpha",
+       .type = KeyType::real,
+       .doc = "an adapter counts alpha / rank times",
+       .fallback = Lora().alpha,
+       .range = as_f32(ir::kAboveZero)},
+      {.name = "dropout",
+       .type = KeyType::real,
+       .doc = "of what the adapters of products read",
+       .fallback = Lora().dropout,
+       .range = ir::kShare},
+      {.name = "match",
+       .type = KeyType::text,
+       .count = Count::several,
+       .doc = "paths of layers, blocks or weights, with `*` and `?`",
+       .required = true,
+       .hint = R"(for example "match": ["h.*.attn", "head"])"}};
+  return keys;
+}
+
 Keys precision_keys() {
   static const std::vector<Key> keys = {{.name = "compute",
                                          .type = KeyType::text,
@@ -371,6 +393,12 @@ Keys train_keys() {
        .type = KeyType::text,
        .count = Count::list,
        .doc = "paths of parameters that are not trained, with `*` and `?`"},
+      {.name = "lora",
+       .type = KeyType::object,
+       .doc = "`{\"rank\": 8, \"alpha\": 16, \"match\": [\"h.*\"]}`, low-rank adapters are trained in the place of all "
+              "parameters; see below",
+       .keys = lora_keys,
+       .hint = R"(write "lora": {"rank": 8, "alpha": 16, "match": ["*"]})"},
       {.name = "init",
        .type = KeyType::part,
        .doc = "default initializer of dense and convolution weights",
@@ -529,8 +557,8 @@ Keys phase_keys() {
 }
 
 std::vector<KeyTable> key_tables() {
-  return {{"model", model_keys()}, {"node", node_keys()},       {"train", train_keys()},
-          {"phase", phase_keys()}, {"weights", weights_keys()}, {"renamed", renamed_keys()}};
+  return {{"model", model_keys()},     {"node", node_keys()},       {"train", train_keys()}, {"phase", phase_keys()},
+          {"weights", weights_keys()}, {"renamed", renamed_keys()}, {"lora", lora_keys()}};
 }
 
 }  // namespace heddle::frontend

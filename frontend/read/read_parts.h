@@ -14,6 +14,7 @@ Train read_train(const Json& json, const Model& model, Diagnostics& errors);
 void read_precision(const Fields& precision, const Scope& let, Train& train, Diagnostics& errors);  // behind `phases`
 EarlyStop read_early_stop(const Fields& fields);
 CheckpointRule read_checkpoint_rule(const Fields& fields);
+Lora read_lora(const Fields& fields);
 Data read_data(const Json& json, const Model& model, Diagnostics& errors);
 // Of data.buckets, once the inputs are known.
 std::optional<Buckets> read_buckets(const Fields& fields, const Model& model, Diagnostics& errors);

@@ -378,6 +378,7 @@ Train read_train(const Json& json, const Model& model, Diagnostics& errors) {
   fields.read("freeze", [&](const Json& freeze) {
     for (const Json& item : freeze.items) train.freeze.push_back({as_text(item, "train: 'freeze'"), item.where});
   });
+  fields.object("lora", [&](const Fields& lora) { train.lora = read_lora(lora); });
   fields.read("init", [&](const Json& init) {
     train.init = read_part(init, "train: 'init'");
     make_initializer(*train.init, model.let);  // for its checks

@@ -181,8 +181,7 @@ class Piecing {
   void sum_gradients(ValueId loss) {
     const std::vector<bool> reached = ancestors(g(), loss);
     for (const Parameter& p : piece_.e.parameters) {
-      if (p.role != ir::Role::param || matches(model_.train.freeze, p.path) || !reached[ir::index_of(p.value)])
-        continue;
+      if (p.role != ir::Role::param || is_frozen(model_.train, p) || !reached[ir::index_of(p.value)]) continue;
       if (p.sparse)
         throw UserError(*p.sparse,
                         fmt::format("the rows of '{}' are renewed by a training without 'accumulate' alone", p.path),
@@ -489,7 +488,7 @@ class Stepping {
     std::vector<bool> by_penalties(g().value_count());
     if (of.penalties.valid()) by_penalties = ancestors(g(), of.penalties);
     for (const Parameter& p : e_.parameters) {
-      if (p.role != ir::Role::param || matches(model_.train.freeze, p.path)) continue;
+      if (p.role != ir::Role::param || is_frozen(model_.train, p)) continue;
       b_.loc = p.where;
       const bool of_data = std::ranges::count(pieces_[0].trained, p.path, &Parameter::path) != 0;
       const bool penalised = by_penalties[ir::index_of(p.value)];

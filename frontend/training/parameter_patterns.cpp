@@ -12,6 +12,10 @@ bool matches(const std::vector<Named>& patterns, const std::string& path) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const Named& p) { return glob(p.text, path); });
 }
 
+bool is_frozen(const Train& train, const Parameter& p) {
+  return matches(train.freeze, p.path) || (train.lora && !p.adapter);
+}
+
 std::vector<std::string> paths_of(const Instance& e, ir::Role role) {
   std::vector<std::string> paths;
   for (const Parameter& p : e.parameters)

@@ -52,7 +52,7 @@ class Shares {
       const std::vector<bool> reached = ancestors(e.graph, losses.phases[k]);
       of.emplace_back();
       for (const Parameter& p : e.parameters) {
-        if (p.role != ir::Role::param || matches(model.train.freeze, p.path)) continue;
+        if (p.role != ir::Role::param || is_frozen(model.train, p)) continue;
         const bool reaches = reached[static_cast<size_t>(p.value.index)];
         if (reaches) reached_by_any.insert(p.path);
         if (!matches(phase.parameters, p.path)) continue;

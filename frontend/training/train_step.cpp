@@ -62,8 +62,7 @@ std::vector<Parameter> trainable(const Instance& e, const Model& model, ValueId 
   std::vector<Parameter> out;
   for (const Parameter& p : e.parameters) {
     if (p.role != ir::Role::param) continue;
-    const bool frozen = matches(model.train.freeze, p.path);
-    if (reached[static_cast<size_t>(p.value.index)] && !frozen) out.push_back(p);
+    if (reached[static_cast<size_t>(p.value.index)] && !is_frozen(model.train, p)) out.push_back(p);
   }
   return out;
 }
@@ -77,6 +76,9 @@ std::vector<Parameter> trainable(const Instance& e, const Model& model, ValueId 
     throw UserError(model.train.freeze.front().where,
                     "there is nothing to train: 'freeze' holds every parameter that the loss depends on",
                     "leave one out of \"freeze\"");
+  if (model.train.lora)
+    throw UserError(model.train.lora->where, "there is nothing to train: the loss depends on no adapter of 'lora'",
+                    "match layers on the way to the loss; no gradient passes through stop_gradient and integers");
   throw UserError(
       model.train.optimizer->op_where, "there is nothing to train: the loss depends on no parameter",
       "no gradient passes through stop_gradient, integers and conditions: argmax, a comparison, a cast to integers");

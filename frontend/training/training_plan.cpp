@@ -333,6 +333,7 @@ TrainingPlan plan_training(ModelInstances& instances) {
   plan.padding = padding_rows(e);
   for (const Parameter& p : e.parameters)
     if (p.copy) plan.copies.push_back({p.path, p.copy->source, p.copy->node});
+  if (model.train.lora) plan.adapters = {model.train.lora->alpha, model.train.lora->scale(), e.adapters};
   plan.memory = plan_memory(model, e, errors);
   plan.in_order = !e.kept.empty();
   if (plan.in_order) guarded(errors, [&] { require_strands(plan, e.kept.front()); });

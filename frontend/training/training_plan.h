@@ -44,6 +44,12 @@ struct PlannedCopy {
   std::string node;  // its path
 };
 
+// The thin matrices of train.lora, which a file may hold without the weights that they are of.
+struct PlannedAdapters {
+  double alpha = 0, scale = 0;
+  std::vector<AdapterPaths> paths;
+};
+
 // Rows of a shorter length, as the entries that are made for them take them.
 struct PlannedBucket {
   int64_t length = 0;
@@ -77,6 +83,7 @@ struct TrainingPlan {
   std::vector<Diagnostic> warnings;    // what is allowed, and hardly meant
   std::vector<PlannedBucket> buckets;  // of shorter rows, the shortest first
   std::vector<PlannedCopy> copies;
+  std::optional<PlannedAdapters> adapters;
   PlannedMemory memory;
 };
 

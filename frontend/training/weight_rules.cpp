@@ -112,7 +112,7 @@ ValueId add_penalty(Instance& e, const Model& model, const WeightRule& rule, con
   b.loc = rule.op_where;
   ir::Values parameters;
   for (const Parameter& p : e.parameters) {
-    if (p.role != ir::Role::param || !matches(rule.match, p.path) || matches(model.train.freeze, p.path)) continue;
+    if (p.role != ir::Role::param || !matches(rule.match, p.path) || is_frozen(model.train, p)) continue;
     require_whole(p, rule);
     require_rank(p, rule, def);
     parameters.push_back(p.value);

@@ -160,4 +160,34 @@ ReadWeights converted_weights(WeightsFile file) {
   return read;
 }
 
+namespace {
+
+void join(WeightsFile& file, const WeightsFile& more) {
+  std::vector<std::string> buffers = buffer_names(file);
+  for (const std::string& name : buffer_names(more)) buffers.push_back(name);
+  for (const SavedTensor& t : more.tensors) {
+    if (file.find(t.name) != nullptr)
+      throw UserError(ExitCode::failed, fmt::format("{}: '{}' is in {}, too", more.name, t.name, file.name),
+                      "several files are a base and its adapters: give each once");
+    const std::span<const std::byte> bytes = more.bytes(t);
+    std::ranges::copy(bytes, file.add(t.name, t.dtype, t.dims, std::ssize(bytes)).begin());
+    file.tensors.back().was = t.was;
+  }
+  for (const auto& [key, value] : more.metadata) file.metadata[key] = value;
+  set_buffer_names(file, buffers);
+  file.name += ", " + more.name;
+}
+
+}  // namespace
+
+ReadWeights read_weights(const std::vector<std::string>& paths, const std::string& prefix) {
+  ReadWeights read = read_weights(paths.at(0), prefix);
+  for (size_t i = 1; i < paths.size(); ++i) {
+    const ReadWeights more = read_weights(paths[i]);
+    join(read.file, more.file);
+    if (!more.note.empty()) read.note += (read.note.empty() ? "" : "; ") + more.note;
+  }
+  return read;
+}
+
 }  // namespace heddle::runtime

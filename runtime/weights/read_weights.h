@@ -5,6 +5,7 @@
 //   {"module.w": f16[2]}, prefix "module." -> {"w": f32[2]}, note "a.safetensors: 1 tensor becomes f32: 1 from f16 (w)"
 #pragma once
 #include <string>
+#include <vector>
 
 #include "runtime/weights/safetensors.h"
 
@@ -24,5 +25,9 @@ struct ReadWeights {
 ReadWeights read_weights(const std::string& path, const std::string& prefix = {});
 // The same of a file that has been read, as it is named: its types alone.
 ReadWeights converted_weights(WeightsFile file);
+
+// A base, off whose names the prefix is taken, and what goes beside it, as one: "a.safetensors, b.safetensors". Throws
+// UserError where two of the files hold a tensor of one name. Of what their metadata say, the last file's counts.
+ReadWeights read_weights(const std::vector<std::string>& paths, const std::string& prefix = {});
 
 }  // namespace heddle::runtime

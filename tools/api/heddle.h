@@ -292,7 +292,10 @@ class HEDDLE_API Model {
   // training step is compiled, else when they are used. Those of heddle quantize predict; no training begins with
   // them (1).
   void load_weights(const std::string& path, const std::string& prefix = {});
-  // Parameters and buffers as a safetensors file, under PyTorch's names and shapes; an older file
+  // The same of a base and files of adapters beside it (train.lora), as one; the prefix is taken off the base's names.
+  void load_weights(const std::vector<std::string>& paths, const std::string& prefix = {});
+  // Parameters and buffers as a safetensors file, under PyTorch's names and shapes; of a training with train.lora the
+  // adapters without their base. An older file
   // is replaced as a whole. Throws (2) where there are no weights yet, (1) where it cannot be
   // written or would replace what is no weights.
   void save(const std::string& path);

@@ -41,7 +41,7 @@ struct Model::Impl {
   Options options;
   driver::ReadModel read;
   std::optional<driver::Package> package;  // that the model was read from
-  std::string weights_path;
+  std::vector<std::string> weights_paths;
   std::optional<runtime::WeightsFile> weights;  // that were loaded, until a training begins with them
   std::unique_ptr<OnDevice<Training>> training;
   std::unique_ptr<OnDevice<driver::Predictor>> predictor;
@@ -315,7 +315,7 @@ Outputs Model::predict(const Inputs& rows, const std::vector<std::string>& outpu
 FileResult Model::predict_files(const FilePredictions& r) {
   return guarded([&] {
     require_there(impl_);
-    tools::require_apart(r.out, r.in, {impl_->read.path, impl_->weights_path});
+    tools::require_apart(r.out, r.in, {impl_->read.path, impl_->weights_paths});
     require_one_of("in_format", r.in_format, tools::kRowFormats);
     require_one_of("format", r.format, tools::kResultFormats);
     if (r.top < 0 || r.top > tools::kMostClasses)
@@ -456,15 +456,21 @@ std::vector<std::vector<Generated>> Model::generate(const std::vector<Prompt>& p
 }
 
 void Model::load_weights(const std::string& path, const std::string& prefix) {
+  load_weights(std::vector<std::string>{path}, prefix);
+}
+
+void Model::load_weights(const std::vector<std::string>& paths, const std::string& prefix) {
   guarded([&] {
     Impl& impl = require_no_fit(impl_, "load_weights");
-    auto [file, note] = runtime::read_weights(path, prefix);
+    if (paths.empty())
+      throw UserError(ExitCode::usage, "load_weights: there is no file", "give the one of the weights");
+    auto [file, note] = runtime::read_weights(paths, prefix);
     if (!note.empty()) impl.tell(note);
     if (impl.training)
       impl.start(*impl.training->made, std::move(file));
     else
       impl.weights = std::move(file);
-    impl.weights_path = path;
+    impl.weights_paths = paths;
   });
 }
 
@@ -472,7 +478,7 @@ void Model::save(const std::string& path) {
   guarded([&] {
     require_there(impl_);
     runtime::require_weights_path(path);
-    runtime::write_safetensors(path, impl_->current());
+    runtime::write_safetensors(path, impl_->training ? impl_->training->made->saved() : impl_->current());
   });
 }
 

@@ -14,6 +14,7 @@
 #include "runtime/weights/program_weights.h"
 #include "runtime/weights/quantize.h"
 #include "tools/api/guarded.h"
+#include "tools/driver/adapters.h"
 #include "tools/driver/fit_weights.h"
 
 namespace heddle::api {
@@ -196,5 +197,9 @@ FitResult Training::fit(const std::function<bool(const Epoch&)>& each) {
 }
 
 runtime::WeightsFile Training::weights() { return runtime::weights_of(*session_.executable, session_.metadata); }
+
+runtime::WeightsFile Training::saved() {
+  return session_.plan.adapters ? driver::adapters_of(weights(), *session_.plan.adapters) : weights();
+}
 
 }  // namespace heddle::api

@@ -25,6 +25,7 @@ class Training {
   double step(const Inputs& rows);
   FitResult fit(const std::function<bool(const Epoch&)>& each);
   runtime::WeightsFile weights();
+  runtime::WeightsFile saved();  // of these what a file gets: with train.lora the adapters
 
  private:
   driver::Session session_;

@@ -16,6 +16,7 @@ void add_doctor(CommandLine& line);
 void add_eval(CommandLine& line);
 void add_generate(CommandLine& line);
 void add_inspect(CommandLine& line);
+void add_merge(CommandLine& line);
 void add_ops(CommandLine& line);
 void add_opt(CommandLine& line);
 void add_package(CommandLine& line);

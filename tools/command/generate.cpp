@@ -26,7 +26,8 @@ constexpr size_t kMostPrompts = size_t{64} << 20;  // bytes of a file of prompts
 struct GenerateArguments {
   ModelArguments model;
   driver::DeviceRequest device;
-  std::string weights, prefix, in, format;
+  std::vector<std::string> weights;
+  std::string prefix, in, format;
   std::vector<std::string> prompts;
   GenerateOptions options;
   int seed = 0;
@@ -186,9 +187,11 @@ void add_generate(CommandLine& line) {
   add_model_arguments(command, a->model, ShortForms::none);
   add_device_arguments(command, a->device);
   GenerateOptions& o = a->options;
-  command.add_option("--weights", a->weights, "the weights (safetensors)").takes(Takes::file).required();
+  command.add_option("--weights", a->weights, "the weights (safetensors); again: adapters of train.lora")
+      .takes(Takes::file)
+      .required();
   command.add_option("--weights-prefix", a->prefix,
-                     "remove this from the names of the file's tensors: \"module.\", \"_orig_mod.\"");
+                     "remove this from the names of the first file's tensors: \"module.\", \"_orig_mod.\"");
   command.add_option(
       "--prompt", a->prompts,
       "the text to continue, or the source of an encoder-decoder; - for standard input; may be repeated");

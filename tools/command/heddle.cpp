@@ -29,6 +29,7 @@ int run(int argc, char** argv) {
   add_quantize(line);
   add_summary(line);
   add_inspect(line);
+  add_merge(line);
   add_bench(line);
   add_profile(line);
   add_tokenize(line);

@@ -67,9 +67,9 @@ void add_run_arguments(Command& command, RunArguments& a) {
 }
 
 void add_weights_arguments(Command& command, RunArguments& a, const std::string& help) {
-  command.add_option("--weights", a.weights, help).takes(Takes::file);
+  command.add_option("--weights", a.weights, help + "; again: adapters of train.lora").takes(Takes::file);
   command.add_option("--weights-prefix", a.prefix,
-                     "remove this from the names of the file's tensors: \"module.\", \"_orig_mod.\"");
+                     "remove this from the names of the first file's tensors: \"module.\", \"_orig_mod.\"");
 }
 
 // Weights are read, and compared with the program, before the program is loaded: a wrong file is

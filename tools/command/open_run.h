@@ -5,6 +5,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/json_text.h"
 #include "runtime/train/metrics.h"
@@ -23,7 +24,8 @@ struct RunArguments {
   ModelArguments model;
   driver::DeviceRequest device;
   SavingArguments saving;
-  std::string data, weights, prefix, save, log;
+  std::string data, prefix, save, log;
+  std::vector<std::string> weights;  // a base, and adapters of it
   int repeat = 0;
   int folds = 0, fold = 0, jobs = 1;  // of a cross-validation; 0: none, all folds
   int stop_after = 0;                 // epochs; 0: as many as the model says

@@ -16,7 +16,8 @@ namespace {
 struct PredictArguments {
   ModelArguments model;
   driver::DeviceRequest device;
-  std::string weights, prefix, precision;
+  std::vector<std::string> weights;
+  std::string prefix, precision;
   FilePredictions files;
   bool quiet = false;
 };
@@ -44,9 +45,11 @@ void add_predict(CommandLine& line) {
   add_device_arguments(command, a->device);
   command.add_option("--precision", a->precision, "compute in f32, not as train.precision says").one_of({"f32"});
   FilePredictions& r = a->files;
-  command.add_option("--weights", a->weights, "the weights (safetensors)").takes(Takes::file).required();
+  command.add_option("--weights", a->weights, "the weights (safetensors); again: adapters of train.lora")
+      .takes(Takes::file)
+      .required();
   command.add_option("--weights-prefix", a->prefix,
-                     "remove this from the names of the file's tensors: \"module.\", \"_orig_mod.\"");
+                     "remove this from the names of the first file's tensors: \"module.\", \"_orig_mod.\"");
   command
       .add_option(
           "--in", r.in,

@@ -157,6 +157,9 @@ std::string training_text(const frontend::Train& t) {
   if (t.precision != "f32") text += fmt::format("precision {}\n", t.precision);
   if (t.init) text += part_text("init", *t.init);
   if (!t.freeze.empty()) text += fmt::format("freeze {}\n", list_text(t.freeze));
+  if (t.lora)
+    text += fmt::format("lora rank={} alpha={} dropout={} {}\n", t.lora->rank, t.lora->alpha, t.lora->dropout,
+                        list_text(t.lora->match));
   if (t.average) text += fmt::format("average decay={} start={}\n", t.average->decay, t.average->start);
   text += rules_text("regularize", t.regularize) + rules_text("constrain", t.constrain);
   const frontend::CheckpointRule& c = t.checkpoint;

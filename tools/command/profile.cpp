@@ -192,7 +192,9 @@ void add_profile(CommandLine& line) {
   Command command = line.add_subcommand("profile", "the time of each kernel of an entry's step, and what bounds it");
   const auto a = std::make_shared<ProfileArguments>();
   add_steps_arguments(command, a->steps);
-  command.add_option("--weights", a->steps.weights, "the weights (safetensors); default: initial values")
+  command
+      .add_option("--weights", a->steps.weights,
+                  "the weights (safetensors); again: adapters of train.lora; default: initial values")
       .takes(Takes::file);
   command.add_option("--seconds", a->seconds, "seconds to measure, about (default 1)").between(0.01, 3600.0);
   command

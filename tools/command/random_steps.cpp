@@ -83,8 +83,9 @@ driver::Compiled compile(const StepsRequest& request, driver::ReadModel& model, 
   return driver::compile(planned, options);
 }
 
-void load_weights(const std::string& path, runtime::Executable& executable, const frontend::TrainingPlan& plan) {
-  runtime::ReadWeights weights = runtime::read_weights(path);
+void load_weights(const std::vector<std::string>& paths, runtime::Executable& executable,
+                  const frontend::TrainingPlan& plan) {
+  runtime::ReadWeights weights = runtime::read_weights(paths);
   const std::string note = driver::require_weights(weights.file, plan, executable.program(), /*begins=*/false);
   for (const std::string& line : {weights.note, note})
     if (!line.empty()) print_note("note: {}\n", line);

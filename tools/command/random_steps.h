@@ -21,8 +21,8 @@ struct StepsRequest {
   ModelArguments model;
   driver::DeviceRequest device;
   std::string entry = "train";
-  std::string weights;  // a file; empty: those that init draws
-  int repeat = 64;      // steps of one submission
+  std::vector<std::string> weights;  // files; none: those that init draws
+  int repeat = 64;                   // steps of one submission
   bool pipelined = false;
   bool explain = false;  // keeps the module, and predicts what each step takes
 };

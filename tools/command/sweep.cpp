@@ -2,6 +2,7 @@
 #include "tools/driver/sweep.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -47,7 +48,7 @@ std::string mark_of(const SweepArguments& a, const SweepPlan& plan, const driver
   mark.integer("seed", a.seed).integer("trials", std::ssize(plan.settings));
   mark.raw("vary", runtime::json_texts(a.vary));
   mark.text("data", std::filesystem::absolute(base.folder(a.run.data), ec).lexically_normal().string());
-  mark.text("weights", a.run.weights);
+  mark.text("weights", fmt::format("{}", fmt::join(a.run.weights, ", ")));
   return mark.text("model", resolved_model(*base.model.file, read_options(a.run.model))).str() + "\n";
 }
 

@@ -29,6 +29,7 @@
 #include "tools/command/saved_run.h"
 #include "tools/command/signals.h"
 #include "tools/command/train_folds.h"
+#include "tools/driver/adapters.h"
 
 namespace heddle::tools {
 namespace {
@@ -46,7 +47,7 @@ void check_outputs(const RunArguments& a) {
                     "leave out --json: the log ends with the same object, as its event 'end'");
   check_saving_arguments(a.saving, a.log);
   require_different("--log", a.log, "--save", a.save);
-  require_different("--log", a.log, "--weights", a.weights);
+  for (const std::string& weights : a.weights) require_different("--log", a.log, "--weights", weights);
   if (!a.save.empty()) runtime::require_weights_path(a.save);
   if (a.fold > 0 && a.folds == 0)
     throw UserError(ExitCode::usage, "--fold needs --folds",
@@ -130,12 +131,18 @@ std::string name_beside(const std::filesystem::path& path) {
 
 // Where the path has been taken during the training, by a document or by write protection, the weights go beside it.
 void save(const driver::Session& s, const std::string& path) {
+  const auto write = [&](const std::string& to) {
+    runtime::require_weights_path(to);
+    runtime::WeightsFile weights = runtime::weights_of(*s.executable, s.metadata);
+    if (s.plan.adapters) weights = driver::adapters_of(weights, *s.plan.adapters);
+    runtime::write_safetensors(to, weights);
+  };
   try {
-    runtime::save_weights(*s.executable, path, s.metadata);
+    write(path);
   } catch (const UserError& error) {
     const std::string beside = name_beside(path);
     try {
-      runtime::save_weights(*s.executable, beside, s.metadata);
+      write(beside);
     } catch (const UserError&) {
       throw error;
     }
@@ -268,6 +275,8 @@ int train(const RunArguments& a) {
   const frontend::CheckpointRule& rule = run.session.plan.checkpoint;
   if (a.saving.run.empty() && (rule.steps || rule.epochs || rule.minutes))
     note("train.checkpoint: nothing is kept without --run DIR");
+  if (run.session.plan.adapters && a.weights.empty() && !saved.resumes())
+    note("train.lora: the base has its initial values, which --save leaves out; --weights gives it those of a file");
   const InterruptGuard guard;
   announce(a, run);
   driver::initialise(run.session);

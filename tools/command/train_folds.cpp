@@ -1,6 +1,7 @@
 #include "tools/command/train_folds.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -58,7 +59,7 @@ Mark mark_of(const RunArguments& a) {
   runtime::JsonObject mark;
   mark.text("format", "heddle-folds/1").text("heddle", HEDDLE_VERSION).integer("folds", a.folds);
   mark.text("data", std::filesystem::absolute(read_in.folder(a.data), ec).lexically_normal().string());
-  mark.text("weights", a.weights).text("model", model);
+  mark.text("weights", fmt::format("{}", fmt::join(a.weights, ", "))).text("model", model);
   driver::require_trainable(read_in.model);
   require_rows(a, read_in);
   return {mark.str() + "\n", read_in.model.name, read_in.path, read_in.model.file->text};

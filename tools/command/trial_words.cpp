@@ -26,7 +26,8 @@ std::vector<std::string> train_words(const RunArguments& a, int jobs) {
   add("--seed", a.model.seed);
   if (a.model.small) words.emplace_back("--small");
   add("--memory-limit", a.model.memory_limit), add("--libraries", a.model.libraries);
-  add("--data", a.data), add("--weights", a.weights), add("--weights-prefix", a.prefix);
+  add("--data", a.data), add("--weights-prefix", a.prefix);
+  for (const std::string& weights : a.weights) add("--weights", weights);
   add("--device", a.device.device);
   const int threads = a.device.threads > 0 ? a.device.threads : static_cast<int>(std::thread::hardware_concurrency());
   add_number("--threads", std::max(1, threads / jobs));

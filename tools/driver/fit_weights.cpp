@@ -12,6 +12,7 @@
 
 #include "ir/diagnostic.h"
 #include "runtime/weights/match.h"
+#include "tools/driver/adapters.h"
 #include "tools/driver/foreign_weights.h"
 
 namespace heddle::driver {
@@ -79,17 +80,45 @@ std::string told_of_copies(const runtime::WeightsFile& file, const std::vector<f
                      fmt::join(nodes, "', '"));
 }
 
+// A model with train.lora takes its adapters from a file beside that of their base; a training begins without them.
+void require_adapters(const runtime::WeightsFile& file, const frontend::PlannedAdapters& adapters, bool apart,
+                      bool begins, std::set<std::string>& missing) {
+  const std::set<std::string> names = adapter_names(adapters);
+  const auto is_adapter = [&](const runtime::SavedTensor& t) { return names.contains(t.name); };
+  const auto is_weight = [&](const frontend::AdapterPaths& paths) { return file.find(paths.weight) != nullptr; };
+  if (apart && std::ranges::none_of(adapters.paths, is_weight))
+    throw UserError(ExitCode::failed, fmt::format("{}: it holds adapters without their base", file.name),
+                    "give the base, too: --weights BASE --weights ADAPTERS");
+  if (std::ranges::any_of(file.tensors, is_adapter)) return;
+  if (!begins)
+    throw UserError(ExitCode::failed, fmt::format("{}: it holds no adapters of 'train.lora'", file.name),
+                    "give them, too: --weights BASE --weights ADAPTERS; a base alone, or one that they are merged "
+                    "into, goes with --set train.lora=null");
+  missing.insert(names.begin(), names.end());
+}
+
+// Those of nodes, and adapters: what a table of foreign names need not name.
+std::vector<frontend::PlannedCopy> without_foreign_names(const frontend::TrainingPlan& plan) {
+  std::vector<frontend::PlannedCopy> all = plan.copies;
+  if (plan.adapters)
+    for (const std::string& name : adapter_names(*plan.adapters)) all.push_back({name, {}, {}});
+  return all;
+}
+
 }  // namespace
 
 std::string require_weights(runtime::WeightsFile& file, const frontend::TrainingPlan& plan,
                             const codegen::Program& program, bool begins) {
+  const std::vector<runtime::SavedTensor> adapters = take_adapters(file, plan);
   Translated translated;
-  if (plan.weights) translated = translate(file, *plan.weights, program, plan.copies);
+  if (plan.weights) translated = translate(file, *plan.weights, program, without_foreign_names(plan));
   if (!translated.missing.empty() && !begins)
     throw UserError(
         plan.weights->missing.front().where,
         fmt::format("{}: no tensor becomes '{}'", file.name, *translated.missing.begin()),
         "only a training may start without missing parameters: train first, and give the weights that it saves");
+  put_adapters(file, adapters);
+  if (plan.adapters) require_adapters(file, *plan.adapters, !adapters.empty(), begins, translated.missing);
   const std::vector<frontend::PlannedCopy> copies = without_tensors(file, plan.copies);
   require_whole(file, plan.copies, copies);
   for (const frontend::PlannedCopy& copy : copies) translated.missing.insert(copy.parameter);

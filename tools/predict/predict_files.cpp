@@ -28,7 +28,7 @@ PredictSummary predict_rows(driver::Predictor& predictor, RowReader& reader, Res
 void require_apart(const std::string& out, const std::vector<std::string>& in, const ReadFiles& files) {
   if (out == "-") return;
   require_different("--out", out, "the model", files.model == "-" ? "" : files.model);
-  require_different("--out", out, "--weights", files.weights);
+  for (const std::string& weights : files.weights) require_different("--out", out, "--weights", weights);
   for (const std::string& word : in) {
     require_different("--out", out, "--in", word);
     if (const size_t equals = word.find('='); equals != std::string::npos)

@@ -14,7 +14,8 @@ struct PredictSummary {
 PredictSummary predict_rows(driver::Predictor& predictor, RowReader& reader, ResultWriter& writer);
 
 struct ReadFiles {
-  std::string model, weights;  // "": of no file
+  std::string model;                 // "": of no file
+  std::vector<std::string> weights;  // likewise
 };
 // Throws UserError where `out` is one of the files that are read: `in`, as --in has them, or `files`.
 void require_apart(const std::string& out, const std::vector<std::string>& in, const ReadFiles& files);
