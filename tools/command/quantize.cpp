@@ -68,7 +68,7 @@ std::optional<driver::Session> open_evaluation(const RunArguments& a, const driv
 runtime::WeightsFile read_weights(const RunArguments& a) {
   runtime::ReadWeights read = runtime::read_weights(a.weights, a.prefix);
   if (runtime::is_quantized(read.file))
-    throw UserError(ExitCode::failed, a.weights + ": these weights are quantised already",
+    throw UserError(ExitCode::failed, read.file.name + ": these weights are quantised already",
                     "give the weights that they were made of");
   if (!read.note.empty()) note(read.note);
   return std::move(read.file);
@@ -147,7 +147,7 @@ void tell(const QuantizeArguments& a, const runtime::WeightsFile& weights, const
 }
 
 void quantize(const QuantizeArguments& a) {
-  require_different("-o", a.out, "--weights", a.run.weights);
+  for (const std::string& weights : a.run.weights) require_different("-o", a.out, "--weights", weights);
   runtime::require_weights_path(a.out);
   if (driver::is_package(a.run.model.model))
     throw UserError(ExitCode::usage, a.run.model.model + ": a package, and quantize takes the file of a model",
@@ -166,6 +166,9 @@ void quantize(const QuantizeArguments& a) {
     compiled = driver::compile(model, options);
   }
   const driver::Compiled& made_of = session ? *session : compiled;
+  if (made_of.plan.adapters)
+    throw UserError(ExitCode::failed, "train.lora: adapters are not quantised",
+                    "heddle merge MODEL --weights BASE --weights ADAPTERS -o FILE; then quantize the model without it");
   require_own(weights, model, made_of.plan, made_of.program);
   driver::QuantizedWeights made = quantized(a, model, made_of.plan.batch, weights);
   Measured m;
