@@ -221,7 +221,8 @@ def drawn(name):
 # Of models with a trivial answer (reference/make_twins.py): how much of that answer's error is left at most; of the figure dqn earns,
 # how many times that answer's.
 MARGINS = {"quantile_regression": {"loss": 0.65}, "vq_vae": {"loss_mse": 0.25}, "dqn": {"mae": 4.0},
-           "multi_task": {"accuracy": 0.1, "mse": 0.4}, "tabular_mixed": {"loss": 0.25}}
+           "multi_task": {"accuracy": 0.1, "mse": 0.4}, "tabular_mixed": {"loss": 0.25},
+           "volume_segmentation": {"iou": 0.4}, "photo_classifier": {"accuracy": 0.1}}
 # What a model has for a reason: how many times the loss of seed 1 is at least, where these settings leave it out.
 WORSE = {"tabular_mixed": [(1.1, ['inputs.numbers.shape=["N", 2]']),  # which values are missing
                            (1.05, ["data.train.min_count=1", "let.stations=140"])]}  # one class of all small stations

@@ -2,7 +2,7 @@
 """Trains PyTorch's twins of models/ on the same rows: twins.json beside this file, which check_training.py reads.
 
     ninja -C build/release heddle_model_rows
-    python3 make_twins.py [NAME ...]    # needs torch and numpy; the stored file was made with torch 2.15.0 on a CPU
+    python3 make_twins.py [NAME ...]    # needs torch, numpy and Pillow; the stored file was made with torch 2.15.0 on a CPU
 
 Each twin is written as one would write it in PyTorch, with the model file's rows, batch, epochs, optimizer, schedule and distributions of
 initial values; rows are shuffled by torch.randperm. What is stored are figures of the test rows for seeds 1, 2 and 3, named as heddle
@@ -22,6 +22,7 @@ import tempfile
 
 import numpy
 import torch
+from PIL import Image, ImageOps
 from torch import nn
 from torch.nn import functional as F
 
@@ -257,6 +258,43 @@ class MiniResnet(Classifier):
         return channels_first(rows["image"])
 
 
+class PhotoClassifier(Flipped):
+    """Reads the pictures without Heddle: with Pillow."""
+    trivial_name = "one class for all"
+
+    def __init__(self, width=8):
+        super().__init__()
+        layers, before = [], 3
+        for f in (width, 2 * width, 4 * width):
+            layers += [nn.Conv2d(before, f, 3, padding=1, bias=False), nn.BatchNorm2d(f), nn.ReLU(), nn.MaxPool2d(2)]
+            before = f
+        self.layers = nn.Sequential(*layers, nn.Flatten(), nn.Dropout(0.25), nn.Linear(16 * before, 4))
+
+    def prepare(self, rows, pad=3):
+        x, n = super().prepare(rows), len(rows["image"])
+        down, right = (torch.randint(0, 2 * pad + 1, (n, 1)) + torch.arange(32) for _ in range(2))
+        moved = F.pad(x, (pad,) * 4)[torch.arange(n)[:, None, None], :, down[:, :, None], right[:, None, :]].movedim(-1, 1)
+        return moved if self.training else x  # 0 is what is left of the border's 128
+
+    @staticmethod
+    def picture(path):
+        image = ImageOps.exif_transpose(Image.open(path)).convert("RGB")
+        return torch.from_numpy(numpy.array(ImageOps.fit(image, (32, 32), Image.Resampling.BILINEAR)))
+
+    @classmethod
+    def read(cls):
+        rows = {}
+        for split in ("train", "test"):
+            folders = sorted((ROOT / "models/photos" / split).iterdir())
+            files = [(path, label) for label, folder in enumerate(folders) for path in sorted(folder.iterdir())]
+            rows[split] = {"image": torch.stack([cls.picture(path) for path, _ in files]), "label": torch.tensor([label for _, label in files])}
+        return rows
+
+    @staticmethod
+    def trivial(train, test):
+        return {"accuracy": (test["label"] == train["label"].mode().values).float().mean().item()}
+
+
 class QuantileRegression(nn.Module):
     of = torch.tensor([0.1, 0.5, 0.9])
     trivial_name = "the quantiles of all training rows"
@@ -385,6 +423,42 @@ class TabularMixed(nn.Module):
         return {"loss": cls.mean_square((logarithms * train["hours"]).sum() / train["hours"].sum(), test).item()}
 
 
+def layer3d(before, f):
+    return nn.Sequential(nn.Conv3d(before, f, 3, padding=1, bias=False), nn.BatchNorm3d(f), nn.ReLU())
+
+
+class VolumeSegmentation(nn.Module):
+    trivial_name = "all is ground"
+
+    def __init__(self, width=4):
+        super().__init__()
+        self.down1, self.down2, self.bottom = layer3d(1, width), layer3d(width, 2 * width), layer3d(2 * width, 4 * width)
+        self.larger2, self.up2 = nn.ConvTranspose3d(4 * width, 2 * width, 2, 2), layer3d(2 * width, 2 * width)
+        self.larger1, self.up1 = nn.ConvTranspose3d(2 * width, width, 2, 2), layer3d(width, width)
+        self.logits = nn.Conv3d(width, 3, 1)
+
+    def forward(self, volume):
+        one = self.down1((volume.float().movedim(-1, 1) - 128) / 64)
+        two = self.down2(F.max_pool3d(one, 2))
+        up = self.up2(two + self.larger2(self.bottom(F.max_pool3d(two, 2))))
+        return self.logits(self.up1(one + self.larger1(up)))
+
+    def loss(self, rows):
+        return F.cross_entropy(self(rows["volume"]), rows["mask"].long(), torch.tensor([1.0, 4, 4]))
+
+    @staticmethod
+    def iou(found, there):
+        of_classes = [((found == k) & (there == k)).sum() / ((found == k) | (there == k)).sum() for k in range(3)]
+        return (sum(of_classes) / 3).item()
+
+    def figures(self, rows):
+        return {"iou": self.iou(self(rows["volume"]).argmax(1), rows["mask"])}
+
+    @classmethod
+    def trivial(cls, _, test):
+        return {"iou": cls.iou(torch.zeros_like(test["mask"]), test["mask"])}
+
+
 class VqVae(nn.Module):
     trivial_name = "the mean picture of the training rows"
 
@@ -486,17 +560,17 @@ def macro_f1(found, there, classes):
 TWINS = {"recommender": Recommender, "unet": UNet, "autoencoder": Autoencoder, "vae": Vae, "siamese": Siamese, "detector": Detector,
          "vgg_small": Vgg, "alexnet_small": AlexNet, "mobilenet_small": MobileNet, "mini_resnet": MiniResnet,
          "quantile_regression": QuantileRegression, "multi_task": MultiTask, "vq_vae": VqVae, "dqn": Dqn,
-         "tabular_mixed": TabularMixed}
+         "tabular_mixed": TabularMixed, "volume_segmentation": VolumeSegmentation, "photo_classifier": PhotoClassifier}
 
 
 def start(module, init):
     """The model file's distributions: of weights init, biases zero."""
     for m in module.modules():
-        if isinstance(m, (nn.Conv2d, nn.ConvTranspose2d, nn.Linear)):
+        if isinstance(m, (nn.Conv2d, nn.ConvTranspose2d, nn.Conv3d, nn.ConvTranspose3d, nn.Linear)):
             nn.init.kaiming_normal_(m.weight) if init == "he_normal" else nn.init.xavier_uniform_(m.weight)
         elif isinstance(m, nn.Embedding):
             nn.init.normal_(m.weight, std=module.std)
-        if not isinstance(m, nn.BatchNorm2d) and getattr(m, "bias", None) is not None:
+        if not isinstance(m, (nn.BatchNorm2d, nn.BatchNorm3d)) and getattr(m, "bias", None) is not None:
             nn.init.zeros_(m.bias)
 
 
