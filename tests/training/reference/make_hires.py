@@ -13,8 +13,10 @@ import pathlib
 import random
 
 MODELS = pathlib.Path(__file__).resolve().parents[3] / "models"
-LARGE = ("Abbey", "Bridge", "Castle", "Docks", "Elm Row", "Ferry", "Guildhall", "Harbour", "Infirmary", "Junction", "King's Gate", "Library")
-SMALL = tuple(f"{street} {number}" for street in ("Ash", "Birch", "Cedar", "Larch", "Maple", "Oak", "Pine", "Yew") for number in range(1, 16))
+LARGE = ("Abbey", "Bridge", "Castle", "Docks", "Elm Row", "Ferry", "Guildhall", "Harbour", "Infirmary", "Junction", "King's Gate",
+         "Library")
+STREETS = ("Ash", "Birch", "Cedar", "Larch", "Maple", "Oak", "Pine", "Yew")
+SMALL = tuple(f"{street} {number}" for street in STREETS for number in range(1, 16))
 
 
 def log_of_hired(station, when, weather, temperature, wind, effect):
@@ -48,7 +50,8 @@ def main():
     effect = {**{s: pick.gauss(0, 0.5) for s in LARGE}, **{s: pick.gauss(-1, 0.2) for s in SMALL}}
     for year, rows in ((2023, 2400), (2024, 1200)):
         table = sorted(draw_row(pick, year, effect) for _ in range(rows))
-        (MODELS / f"hires_{year}.csv").write_text("when,station,weather,temperature,wind,hours,hired\n" + "".join(row + "\n" for row in table))
+        header = "when,station,weather,temperature,wind,hours,hired"
+        (MODELS / f"hires_{year}.csv").write_text("".join(row + "\n" for row in [header, *table]))
 
 
 if __name__ == "__main__":

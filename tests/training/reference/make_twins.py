@@ -287,7 +287,8 @@ class PhotoClassifier(Flipped):
         for split in ("train", "test"):
             folders = sorted((ROOT / "models/photos" / split).iterdir())
             files = [(path, label) for label, folder in enumerate(folders) for path in sorted(folder.iterdir())]
-            rows[split] = {"image": torch.stack([cls.picture(path) for path, _ in files]), "label": torch.tensor([label for _, label in files])}
+            rows[split] = {"image": torch.stack([cls.picture(path) for path, _ in files]),
+                           "label": torch.tensor([label for _, label in files])}
         return rows
 
     @staticmethod
@@ -378,7 +379,8 @@ class TabularMixed(nn.Module):
         """Names that fewer than 20 training rows have, and those of other rows, are the class behind all others."""
         counts = collections.Counter(row[name] for row in tables["train"])
         kept = sorted(n for n, count in counts.items() if count >= 20)
-        return {split: torch.tensor([kept.index(row[name]) if row[name] in kept else len(kept) for row in rows]) for split, rows in tables.items()}
+        number = {n: i for i, n in enumerate(kept)}
+        return {split: torch.tensor([number.get(row[name], len(kept)) for row in rows]) for split, rows in tables.items()}
 
     @staticmethod
     def times_of(row):
@@ -563,10 +565,13 @@ TWINS = {"recommender": Recommender, "unet": UNet, "autoencoder": Autoencoder, "
          "tabular_mixed": TabularMixed, "volume_segmentation": VolumeSegmentation, "photo_classifier": PhotoClassifier}
 
 
+WEIGHED = nn.Conv2d, nn.ConvTranspose2d, nn.Conv3d, nn.ConvTranspose3d, nn.Linear
+
+
 def start(module, init):
     """The model file's distributions: of weights init, biases zero."""
     for m in module.modules():
-        if isinstance(m, (nn.Conv2d, nn.ConvTranspose2d, nn.Conv3d, nn.ConvTranspose3d, nn.Linear)):
+        if isinstance(m, WEIGHED):
             nn.init.kaiming_normal_(m.weight) if init == "he_normal" else nn.init.xavier_uniform_(m.weight)
         elif isinstance(m, nn.Embedding):
             nn.init.normal_(m.weight, std=module.std)
