@@ -223,7 +223,11 @@ def drawn(name):
 # how many times that answer's.
 MARGINS = {"quantile_regression": {"loss": 0.65}, "vq_vae": {"loss_mse": 0.25}, "dqn": {"mae": 4.0},
            "multi_task": {"accuracy": 0.1, "mse": 0.4}, "distillation": {"accuracy": 0.05, "accuracy_2": 0.05},
-           "triplet_embedding": {"accuracy": 0.15}, "wgan_gp": {"likeness": 0.3}}
+           "triplet_embedding": {"accuracy": 0.15}, "wgan_gp": {"likeness": 0.3}, "tabular_mixed": {"loss": 0.25},
+           "volume_segmentation": {"iou": 0.55}, "photo_classifier": {"accuracy": 0.1}}
+# What a model has for a reason: how many times the loss of seed 1 is at least, where these settings leave it out.
+WORSE = {"tabular_mixed": [(1.1, ['inputs.numbers.shape=["N", 2]']),  # which values are missing
+                           (1.05, ["data.train.min_count=1", "let.stations=140"])]}  # one class of all small stations
 
 # How far the mean of three seeds may lie from PyTorch's, as a share. The pixels of seed 2 are off by a tenth more than those of others.
 NEAR, NEAR_OF = 0.02, {("multi_task", "mse"): 0.1}
@@ -256,6 +260,9 @@ def beside_both(name):
         else:
             require(f"{name}: mean error of {figure} over the trivial answer's", error(figure, ours) / error(figure, trivial), below=margin)
     require_floor(name, found)
+    for factor, settings in WORSE.get(name, []):
+        worse = heddle("train", str(ROOT / f"models/{name}.json"), *[f"--set={s}" for s in settings])["metrics"]["test"]["loss"]
+        require(" ".join([f"{name}: loss over that of seed 1, with", *settings]), worse / found[0]["loss"], floor=factor)
 
 
 def error(figure, value):

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -367,6 +368,82 @@ TEST(Sentences, HeldOutRowsAreOthers) {
     EXPECT_TRUE(first.insert(text).second);
   }
 }
+constexpr int64_t kSide = 16;
+ReaderRequest volumes(int64_t rows, int64_t seed = 7) {
+  return request("volumes", {column("volume", {kSide, kSide, kSide, 1}), column("mask", {kSide, kSide, kSide})}, rows,
+                 seed);
+}
+
+// What is inside differs from the rest in most volumes, to either side: no threshold of all volumes finds it.
+TEST(Volumes, ThingsDifferFromTheGroundToBothSides) {
+  constexpr size_t kRows = 200, kVoxels = kSide * kSide * kSide;
+  const auto voxels = drawn<uint8_t>(volumes(kRows), 0), labels = drawn<uint8_t>(volumes(kRows), 1);
+  std::array<size_t, 3> counts = {};
+  size_t brighter = 0, darker = 0;
+  for (size_t row = 0; row < kRows; ++row) {
+    std::array<double, 2> sum = {}, count = {};
+    for (size_t i = row * kVoxels; i < (row + 1) * kVoxels; ++i) {
+      ASSERT_LE(labels[i], 2);
+      ++counts[labels[i]];
+      sum[labels[i] != 0] += voxels[i], count[labels[i] != 0] += 1;
+    }
+    if (count[1] == 0) continue;
+    const double difference = sum[1] / count[1] - sum[0] / count[0];
+    brighter += difference > 20, darker += difference < -20;
+  }
+  EXPECT_GT(brighter, kRows / 4);
+  EXPECT_GT(darker, kRows / 4);
+  for (const size_t label : {1, 2}) {
+    EXPECT_GT(counts[label], kRows * kVoxels / 50);
+    EXPECT_LT(counts[label], kRows * kVoxels / 8);
+  }
+}
+
+// Of its box a ball fills half, pi / 6; a rod in any direction less.
+TEST(Volumes, BallsAreRoundAndRodsAreLong) {
+  constexpr size_t kRows = 300, kVoxels = kSide * kSide * kSide;
+  const auto labels = drawn<uint8_t>(volumes(kRows), 1);
+  std::array<std::vector<double>, 3> filled;  // of their box, by label
+  for (size_t row = 0; row < kRows; ++row) {
+    const std::span all(labels.data() + row * kVoxels, kVoxels);
+    const std::set<uint8_t> kinds(all.begin(), all.end());
+    if (kinds.size() != 2) continue;  // one kind of things
+    std::array<size_t, 3> low = {kSide, kSide, kSide}, high = {};
+    for (size_t i = 0; i < kVoxels; ++i) {
+      if (all[i] == 0) continue;
+      const std::array<size_t, 3> at = {i / (kSide * kSide), i / kSide % kSide, i % kSide};
+      for (size_t k = 0; k < 3; ++k) low[k] = std::min(low[k], at[k]), high[k] = std::max(high[k], at[k] + 1);
+    }
+    const double box = static_cast<double>((high[0] - low[0]) * (high[1] - low[1]) * (high[2] - low[2]));
+    const auto inside = static_cast<double>(std::ranges::count_if(all, [](uint8_t label) { return label != 0; }));
+    filled[*kinds.rbegin()].push_back(inside / box);
+  }
+  const auto mean = [](const std::vector<double>& of) {
+    double sum = 0;
+    for (const double x : of) sum += x;
+    return sum / static_cast<double>(of.size());
+  };
+  ASSERT_GT(filled[1].size(), 30U);
+  ASSERT_GT(filled[2].size(), 30U);
+  EXPECT_GT(mean(filled[1]), mean(filled[2]) + 0.1);
+}
+
+TEST(Volumes, ARowIsAFunctionOfSeedAndNumber) {
+  const auto three = drawn<uint8_t>(volumes(3), 0), ten = drawn<uint8_t>(volumes(10), 0);
+  EXPECT_TRUE(std::equal(three.begin(), three.end(), ten.begin()));
+  EXPECT_NE(drawn<uint8_t>(volumes(3, /*seed=*/8), 0), three);
+  EXPECT_EQ(drawn<uint8_t>(request("volumes", {column("volume", {kSide, kSide, kSide})}, 3), 0), three);
+}
+
+TEST(Volumes, OtherSizesAreRefused) {
+  EXPECT_EQ(error_of(request("volumes", {column("volume", {7, 16, 16})}, 1)),
+            "synthetic volumes are [depth,height,width] or [depth,height,width,1] with sides of 8 to 128, input "
+            "'volume' has [7,16,16]");
+  EXPECT_EQ(error_of(request("volumes", {column("volume", {8, 8, 8}), column("mask", {8, 8, 9})}, 1)),
+            "\"volume\" and \"mask\" of synthetic volumes have the same sides: input 'volume' has [8,8,8], 'mask' "
+            "[8,8,9]");
+}
+
 TEST(HeldOut, IsRefusedWhereNothingIs) {
   EXPECT_EQ(error_of(request("digits", {column("image", {28, 28})}, 1, /*seed=*/7, /*held_out=*/true)),
             "synthetic digits hold nothing out: no rows of them are kept from others");

@@ -1,6 +1,6 @@
 # What is installed beside the programs and the library, and the packages of it: tools/package makes them.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/models
-  FILES_MATCHING PATTERN "*.json" PATTERN "*.csv" PATTERN "*.safetensors")
+  FILES_MATCHING PATTERN "*.json" PATTERN "*.csv" PATTERN "*.safetensors" PATTERN "*.jpg" PATTERN "*.jpeg" PATTERN "*.png" PATTERN "*.bmp")
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/LICENSE packaging/copyright
   DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")

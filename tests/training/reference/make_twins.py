@@ -2,23 +2,28 @@
 """Trains PyTorch's twins of models/ on the same rows: twins.json beside this file, which check_training.py reads.
 
     ninja -C build/release heddle_model_rows
-    python3 make_twins.py [NAME ...]    # needs torch and numpy; the stored file was made with torch 2.15.0 on a CPU
+    python3 make_twins.py [NAME ...]    # needs torch, numpy and Pillow; the stored file was made with torch 2.15.0 on a CPU
 
 Each twin is written as one would write it in PyTorch, with the model file's rows, batch, epochs, optimizer, schedule and distributions of
 initial values; rows are shuffled by torch.randperm. What is stored are figures of the test rows for seeds 1, 2 and 3, named as heddle
 names them. Some twins have a trivial answer, too: what one reaches on the test rows without a network. Names given on the
 command line are made anew, the others kept.
 """
+import collections
+import csv
+import datetime
 import functools
 import json
 import math
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
 
 import numpy
 import torch
+from PIL import Image, ImageOps
 from torch import nn
 from torch.nn import functional as F
 
@@ -257,6 +262,44 @@ class MiniResnet(Classifier):
         return channels_first(rows["image"])
 
 
+class PhotoClassifier(Flipped):
+    """Reads the pictures without Heddle: with Pillow."""
+    trivial_name = "one class for all"
+
+    def __init__(self, width=8):
+        super().__init__()
+        layers, before = [], 3
+        for f in (width, 2 * width, 4 * width):
+            layers += [nn.Conv2d(before, f, 3, padding=1, bias=False), nn.BatchNorm2d(f), nn.ReLU(), nn.MaxPool2d(2)]
+            before = f
+        self.layers = nn.Sequential(*layers, nn.Flatten(), nn.Dropout(0.25), nn.Linear(16 * before, 4))
+
+    def prepare(self, rows, pad=3):
+        x, n = super().prepare(rows), len(rows["image"])
+        down, right = (torch.randint(0, 2 * pad + 1, (n, 1)) + torch.arange(32) for _ in range(2))
+        moved = F.pad(x, (pad,) * 4)[torch.arange(n)[:, None, None], :, down[:, :, None], right[:, None, :]].movedim(-1, 1)
+        return moved if self.training else x  # 0 is what is left of the border's 128
+
+    @staticmethod
+    def picture(path):
+        image = ImageOps.exif_transpose(Image.open(path)).convert("RGB")
+        return torch.from_numpy(numpy.array(ImageOps.fit(image, (32, 32), Image.Resampling.BILINEAR)))
+
+    @classmethod
+    def read(cls):
+        rows = {}
+        for split in ("train", "test"):
+            folders = sorted((ROOT / "models/photos" / split).iterdir())
+            files = [(path, label) for label, folder in enumerate(folders) for path in sorted(folder.iterdir())]
+            rows[split] = {"image": torch.stack([cls.picture(path) for path, _ in files]),
+                           "label": torch.tensor([label for _, label in files])}
+        return rows
+
+    @staticmethod
+    def trivial(train, test):
+        return {"accuracy": (test["label"] == train["label"].mode().values).float().mean().item()}
+
+
 class QuantileRegression(nn.Module):
     of = torch.tensor([0.1, 0.5, 0.9])
     trivial_name = "the quantiles of all training rows"
@@ -314,6 +357,112 @@ class MultiTask(nn.Module):
     def trivial(train, test):
         return {"accuracy": (test["label"] == train["label"].mode().values).float().mean().item(),
                 "mse": (channels_first(test["image"]) - channels_first(train["image"]).mean(0)).square().mean().item()}
+
+
+class TabularMixed(nn.Module):
+    """Reads the tables without Heddle: with Python's csv, datetime and statistics."""
+    trivial_name = "the mean of the training rows' logarithms"
+    std = 0.1
+
+    def __init__(self, stations=13, weathers=5, hidden=24):
+        super().__init__()
+        self.place, self.sky, self.days = nn.Embedding(stations, 6), nn.Embedding(weathers, 3), nn.Embedding(7, 3)
+        self.layers = nn.Sequential(nn.Linear(22, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 1))
+
+    @staticmethod
+    def numbers_of(tables, name):
+        """With the median for what is missing, normalized, both as of the training rows; and which are missing."""
+        said = {split: [float(row[name]) if row[name] else None for row in rows] for split, rows in tables.items()}
+        middle = statistics.median(v for v in said["train"] if v is not None)
+        filled = {split: torch.tensor([middle if v is None else v for v in values]) for split, values in said.items()}
+        missing = {split: torch.tensor([float(v is None) for v in values]) for split, values in said.items()}
+        return [{s: (of[s] - of["train"].mean()) / of["train"].std(unbiased=False) for s in of} for of in (filled, missing)]
+
+    @staticmethod
+    def classes_of(tables, name):
+        """Names that fewer than 20 training rows have, and those of other rows, are the class behind all others."""
+        counts = collections.Counter(row[name] for row in tables["train"])
+        kept = sorted(n for n, count in counts.items() if count >= 20)
+        number = {n: i for i, n in enumerate(kept)}
+        return {split: torch.tensor([number.get(row[name], len(kept)) for row in rows]) for split, rows in tables.items()}
+
+    @staticmethod
+    def times_of(row):
+        when = datetime.datetime.fromisoformat(row["when"])
+        begin, end = datetime.datetime(when.year, 1, 1), datetime.datetime(when.year + 1, 1, 1)
+        return [(when.hour * 60 + when.minute) / 1440, (when - begin) / (end - begin), when.weekday()]
+
+    @classmethod
+    def read(cls):
+        tables = {}
+        for split, year in (("train", 2023), ("test", 2024)):
+            with open(ROOT / f"models/hires_{year}.csv", newline="") as file:
+                tables[split] = list(csv.DictReader(file))
+        temperature, no_temperature = cls.numbers_of(tables, "temperature")
+        wind, no_wind = cls.numbers_of(tables, "wind")
+        station, weather = cls.classes_of(tables, "station"), cls.classes_of(tables, "weather")
+        return {split: {"numbers": torch.stack([of[split] for of in (temperature, wind, no_temperature, no_wind)], 1),
+                        "when": torch.tensor([cls.times_of(row) for row in rows]),
+                        "station": station[split], "weather": weather[split],
+                        "hours": torch.tensor([float(row["hours"]) for row in rows]),
+                        "hired": torch.tensor([float(row["hired"]) for row in rows])} for split, rows in tables.items()}
+
+    def forward(self, rows):
+        day, year, weekday = rows["when"].T
+        turns = 2 * math.pi * torch.stack([day, year, 2 * day], 1)
+        row = [rows["numbers"], turns.sin(), turns.cos(), self.place(rows["station"]), self.sky(rows["weather"]), self.days(weekday.long())]
+        return self.layers(torch.cat(row, 1)).squeeze(1)
+
+    @staticmethod
+    def mean_square(found, rows):
+        return ((found - torch.log(rows["hired"] + 0.1)).square() * rows["hours"]).sum() / rows["hours"].sum()
+
+    def loss(self, rows):
+        return self.mean_square(self(rows), rows)
+
+    def figures(self, rows):
+        return {"loss": self.loss(rows).item()}
+
+    @classmethod
+    def trivial(cls, train, test):
+        logarithms = torch.log(train["hired"] + 0.1)
+        return {"loss": cls.mean_square((logarithms * train["hours"]).sum() / train["hours"].sum(), test).item()}
+
+
+def layer3d(before, f):
+    return nn.Sequential(nn.Conv3d(before, f, 3, padding=1, bias=False), nn.BatchNorm3d(f), nn.ReLU())
+
+
+class VolumeSegmentation(nn.Module):
+    trivial_name = "all is ground"
+
+    def __init__(self, width=4):
+        super().__init__()
+        self.down1, self.down2, self.bottom = layer3d(1, width), layer3d(width, 2 * width), layer3d(2 * width, 4 * width)
+        self.larger2, self.up2 = nn.ConvTranspose3d(4 * width, 2 * width, 2, 2), layer3d(2 * width, 2 * width)
+        self.larger1, self.up1 = nn.ConvTranspose3d(2 * width, width, 2, 2), layer3d(width, width)
+        self.logits = nn.Conv3d(width, 3, 1)
+
+    def forward(self, volume):
+        one = self.down1((volume.float().movedim(-1, 1) - 128) / 64)
+        two = self.down2(F.max_pool3d(one, 2))
+        up = self.up2(two + self.larger2(self.bottom(F.max_pool3d(two, 2))))
+        return self.logits(self.up1(one + self.larger1(up)))
+
+    def loss(self, rows):
+        return F.cross_entropy(self(rows["volume"]), rows["mask"].long(), torch.tensor([1.0, 4, 4]))
+
+    @staticmethod
+    def iou(found, there):
+        of_classes = [((found == k) & (there == k)).sum() / ((found == k) | (there == k)).sum() for k in range(3)]
+        return (sum(of_classes) / 3).item()
+
+    def figures(self, rows):
+        return {"iou": self.iou(self(rows["volume"]).argmax(1), rows["mask"])}
+
+    @classmethod
+    def trivial(cls, _, test):
+        return {"iou": cls.iou(torch.zeros_like(test["mask"]), test["mask"])}
 
 
 class VqVae(nn.Module):
@@ -517,17 +666,21 @@ def macro_f1(found, there, classes):
 TWINS = {"recommender": Recommender, "unet": UNet, "autoencoder": Autoencoder, "vae": Vae, "siamese": Siamese, "detector": Detector,
          "vgg_small": Vgg, "alexnet_small": AlexNet, "mobilenet_small": MobileNet, "mini_resnet": MiniResnet,
          "quantile_regression": QuantileRegression, "multi_task": MultiTask, "vq_vae": VqVae, "dqn": Dqn, "distillation": Distillation,
-         "triplet_embedding": TripletEmbedding, "wgan_gp": WganGp}
+         "triplet_embedding": TripletEmbedding, "wgan_gp": WganGp,
+         "tabular_mixed": TabularMixed, "volume_segmentation": VolumeSegmentation, "photo_classifier": PhotoClassifier}
+
+
+WEIGHED = nn.Conv2d, nn.ConvTranspose2d, nn.Conv3d, nn.ConvTranspose3d, nn.Linear
 
 
 def start(module, init):
     """The model file's distributions: of weights init, biases zero."""
     for m in module.modules():
-        if isinstance(m, (nn.Conv2d, nn.ConvTranspose2d, nn.Linear)):
+        if isinstance(m, WEIGHED):
             nn.init.kaiming_normal_(m.weight) if init == "he_normal" else nn.init.xavier_uniform_(m.weight)
         elif isinstance(m, nn.Embedding):
             nn.init.normal_(m.weight, std=module.std)
-        if not isinstance(m, nn.BatchNorm2d) and getattr(m, "bias", None) is not None:
+        if not isinstance(m, (nn.BatchNorm2d, nn.BatchNorm3d)) and getattr(m, "bias", None) is not None:
             nn.init.zeros_(m.bias)
 
 
@@ -536,7 +689,8 @@ def optimizer_of(train, parameters, steps):
     lr = given["lr"]
     peak = lr["peak"] if isinstance(lr, dict) else lr
     betas = tuple(given.get("betas", (0.9, 0.999)))
-    optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[given["op"]](parameters, lr=peak, betas=betas)
+    decay = {"weight_decay": given["weight_decay"]} if "weight_decay" in given else {}
+    optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[given["op"]](parameters, lr=peak, betas=betas, **decay)
     if not isinstance(lr, dict):
         return optimizer, None
     if lr["op"] == "cosine":
@@ -599,17 +753,23 @@ def model_of(path):
     return json.loads("\n".join(line for line in lines if not line.lstrip().startswith("//")))
 
 
+def rows_of(name):
+    """As Heddle's reader has them."""
+    rows = {"train": {}, "test": {}}
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([ROWS, ROOT / f"models/{name}.json", folder], check=True)
+        for file in sorted(pathlib.Path(folder).glob("*.npy")):
+            split, column, _ = file.name.split(".")
+            rows[split][column] = torch.from_numpy(numpy.load(file))
+    return rows
+
+
 def main(names):
     path = HERE / "twins.json"
     before = json.loads(path.read_text()) if path.exists() else {}
     stored, trivial = before.get("twins", {}), before.get("trivial", {})
     for name in names:
-        with tempfile.TemporaryDirectory() as folder:
-            subprocess.run([ROWS, ROOT / f"models/{name}.json", folder], check=True)
-            rows = {"train": {}, "test": {}}
-            for file in sorted(pathlib.Path(folder).glob("*.npy")):
-                split, column, _ = file.name.split(".")
-                rows[split][column] = torch.from_numpy(numpy.load(file))
+        rows = TWINS[name].read() if hasattr(TWINS[name], "read") else rows_of(name)
         stored[name] = [figures_of(name, model_of(ROOT / f"models/{name}.json"), rows, seed) for seed in SEEDS]
         print(name, *stored[name], flush=True)
         if hasattr(TWINS[name], "trivial"):
