@@ -3,6 +3,8 @@
 //   RunArguments a; add_run_arguments(command, a);
 //   Run run; open_run(a, driver::Purpose::evaluation, run); load_weights(run); ...
 #pragma once
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -14,6 +16,7 @@
 #include "tools/command/saved_run.h"
 #include "tools/driver/open_device.h"
 #include "tools/driver/session.h"
+#include "tools/generate/generated_metrics.h"
 
 namespace heddle::tools {
 
@@ -40,12 +43,17 @@ struct Run {
   SavedRun* saved = nullptr;                    // of a training
   driver::OpenedDevice device;
   driver::Session session;
+  std::unique_ptr<GeneratedMetrics> generated;  // nullptr: the model has no metric of texts that it writes
 };
 
 void open_run(const RunArguments& a, driver::Purpose purpose, Run& run);
 // The weights to start from, into the states; their memory is given back.
 void load_weights(Run& run);
 runtime::WeightsFile read_start(const RunArguments& a);  // those of --weights
+// What is needed for the metrics of texts that the model writes, once the weights are there; nothing where it has none.
+void open_generated(const RunArguments& a, Run& run);
+// These metrics of a split, with the weights that evaluations read.
+runtime::MetricValues generated_metrics(Run& run, const runtime::Split& split, const std::function<int()>& interrupted);
 
 // Tells what is done otherwise than usual.
 void note(const std::string& text);
