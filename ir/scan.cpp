@@ -102,22 +102,41 @@ std::vector<std::string> body_problems(const Graph& body) {
   return problems;
 }
 
-int64_t all_turns(const Module& m, const Graph& g) {
-  std::map<std::string_view, int64_t> inside;  // of the bodies above
-  const auto turns_in = [&](const Graph& any) {
+namespace {
+
+// Asks only for bodies that the graph reaches: of many that stand beside each other a scan has one.
+class Turns {
+ public:
+  explicit Turns(const Module& m) : m_(m) {}
+
+  // A body's scans are of bodies above it: `above` is how many there are.
+  int64_t in(const Graph& g, size_t above) {
     int64_t sum = 0;
-    for (const NodeId id : any.order) {
-      if (!is_scan(any[id])) continue;
-      const auto body = inside.find(any[id].callee);
-      if (body != inside.end()) sum += turns(any[id]) * std::max<int64_t>(1, body->second);
+    for (const NodeId id : g.order) {
+      if (!is_scan(g[id])) continue;
+      const Graph* body = m_.find_body(g[id].callee);
+      const auto number = body == nullptr ? above : static_cast<size_t>(body - m_.bodies.data());
+      if (number < above) sum += turns(g[id]) * std::max<int64_t>(1, of_body(number));
     }
     return sum;
-  };
-  for (const Graph& body : m.bodies) {
-    if (&body == &g) break;
-    inside[body.name] = turns_in(body);
   }
-  return turns_in(g);
+
+ private:
+  int64_t of_body(size_t number) {
+    const auto known = known_.find(number);
+    return known != known_.end() ? known->second : known_[number] = in(m_.bodies[number], number);
+  }
+
+  const Module& m_;
+  std::map<size_t, int64_t> known_;
+};
+
+}  // namespace
+
+int64_t all_turns(const Module& m, const Graph& g) {
+  size_t above = 0;
+  while (above < m.bodies.size() && &m.bodies[above] != &g) ++above;
+  return Turns(m).in(g, above);
 }
 
 std::vector<Type> scan_types(const Module& m, const Graph& body, const std::vector<Type>& operands,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -20,9 +21,10 @@ std::span<const Key> decode_keys() {
   static const std::array<Key, 2> keys = {
       Key{.name = "op",
           .type = KeyType::text,
-          .doc = "greedy: the largest logit of each step; ctc_greedy: then equal neighbours become one, and blanks go",
+          .doc = "greedy: the largest logit of each step; ctc_greedy: then equal neighbours become one, and blanks go; "
+                 "generate: the model writes the text itself, each likeliest token behind its own ones",
           .required = true,
-          .words = {"greedy", "ctc_greedy"},
+          .words = {"greedy", "ctc_greedy", "generate"},
           .hint = kExample},
       Key{.name = "blank", .doc = "of ctc_greedy, the class that stands for no token", .fallback = int64_t{0}}};
   return keys;
@@ -34,14 +36,14 @@ struct Decode {
   int64_t blank = 0;
 };
 
-Decode read_decode(const MeasureContext& c) {
-  const Json* given = c.settings.json("decode");
+Decode read_decode(const Settings& of_metric) {
+  const Json* given = of_metric.json("decode");
   if (given == nullptr) return {};
-  const std::string title = c.settings.title() + ": decode";
+  const std::string title = of_metric.title() + ": decode";
   Diagnostics faults;
   check_keys({given->items, given->nulls}, {{}, decode_keys()}, {title, given->where, "setting"}, faults);
   faults.throw_if_any();
-  const Settings settings(given->items, decode_keys(), c.settings.scope(), title, given->where);
+  const Settings settings(given->items, decode_keys(), of_metric.scope(), title, given->where);
   const Decode decode{settings.text("op") == "ctc_greedy", settings.integer("blank")};
   if (!decode.merges && settings.json("blank") != nullptr)
     settings.fail("blank", "'blank' is of ctc_greedy", "leave it out, or write {\"op\": \"ctc_greedy\"}");
@@ -83,10 +85,19 @@ Key decode_setting() {
           .hint = kExample};
 }
 
-bool merges_steps(const MeasureContext& c) { return read_decode(c).merges; }
+bool generates(const Part& metric) {
+  const auto decode = std::ranges::find(metric.settings, "decode", &Json::key);
+  if (decode == metric.settings.end() || decode->kind != Json::Kind::object) return false;
+  const Json* op = decode->find("op");
+  return op != nullptr && op->kind == Json::Kind::text && op->text == "generate";
+}
+
+void check_generate(const Settings& settings) { read_decode(settings); }
+
+bool merges_steps(const MeasureContext& c) { return read_decode(c.settings).merges; }
 
 Tokens decoded(MeasureContext& c) {
-  const Decode decode = read_decode(c);
+  const Decode decode = read_decode(c.settings);
   const ir::Type type = c.b.type(c.in[0]);
   const bool is_logits = ir::is_floating(type.dtype) && type.dims.size() == 3;
   if (!is_logits && !(type.dtype == ir::DType::i32 && type.dims.size() == 2))

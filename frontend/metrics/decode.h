@@ -14,6 +14,12 @@ struct Tokens {
 
 Key decode_setting();
 
+// Whether "decode" says that the model writes the sequence itself: such a metric is no part of a step
+// (frontend/metrics/generated.h).
+bool generates(const Part& metric);
+// Throws UserError where "decode" of such a metric has what "generate" does not take.
+void check_generate(const Settings& settings);
+
 // Whether steps without a token are left out, so that a row has fewer tokens than steps.
 bool merges_steps(const MeasureContext& c);
 

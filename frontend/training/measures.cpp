@@ -9,6 +9,7 @@
 #include "frontend/instantiate/mixed.h"
 #include "frontend/instantiate/run_loop.h"
 #include "frontend/keys/fields.h"
+#include "frontend/metrics/decode.h"
 #include "frontend/training/measure_parts.h"
 #include "frontend/training/train_step.h"
 #include "frontend/training/training_def.h"
@@ -23,6 +24,14 @@ namespace {
 // "2", or "2 to 4".
 std::string how_many(size_t least, size_t most) {
   return least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
+}
+
+// Those that a step computes.
+std::vector<const Part*> measured(const Train& train) {
+  std::vector<const Part*> parts;
+  for (const Part& part : train.metrics)
+    if (!generates(part)) parts.push_back(&part);
+  return parts;
 }
 
 // The part's operands, of f32 where the network leaves 16 bits; empty where one is faulty, which has been reported.
@@ -79,8 +88,8 @@ bool may_chunk(const Model& model, const Reference& logits) {
   };
   return std::ranges::all_of(model.train.losses,
                              [&](const Part& p) { return !reads(p) || chunks(p, find_loss(p.op)->chunks); }) &&
-         std::ranges::all_of(model.train.metrics,
-                             [&](const Part& p) { return !reads(p) || chunks(p, find_metric(p.op)->chunks); });
+         std::ranges::all_of(measured(model.train),
+                             [&](const Part* p) { return !reads(*p) || chunks(*p, find_metric(p->op)->chunks); });
 }
 
 // Runs `build` for a part over its operands, named `name`; not where an operand is faulty.
@@ -245,8 +254,8 @@ std::vector<Metric> plan_losses(const Model& model) {
 std::vector<Metric> plan_metrics(const Model& model) {
   std::vector<Metric> metrics;
   Counted names;
-  for (const Part& part : model.train.metrics)
-    metrics.push_back({names.name(part.op), find_metric(part.op)->higher_is_better});
+  for (const Part* part : measured(model.train))
+    metrics.push_back({names.name(part->op), find_metric(part->op)->higher_is_better});
   return metrics;
 }
 
@@ -322,9 +331,9 @@ Totals add_totals(Instance& e, const Model& model, const Losses& losses, Diagnos
   }
   if (parts.size() > 1) named(e, totals.counted, std::string(ir::output_name(ir::OutputRole::count)));
   const std::vector<Metric> plan = terms == Terms::of_weights ? std::vector<Metric>{} : plan_metrics(model);
-  for (size_t i = 0; i < plan.size(); ++i) {
-    guarded(errors, [&] { totals.measures.push_back(add_metric(e, model, model.train.metrics[i], plan[i].name)); });
-  }
+  const std::vector<const Part*> metrics = measured(model.train);
+  for (size_t i = 0; i < plan.size(); ++i)
+    guarded(errors, [&] { totals.measures.push_back(add_metric(e, model, *metrics[i], plan[i].name)); });
   return totals;
 }
 
@@ -370,13 +379,14 @@ ir::Graph metrics_graph(const Model& model, const std::vector<MeasureStates>& me
   g.name = ir::entry_name({ir::Phase::metrics});
   ir::Builder b(g);
   const std::vector<LossPart> parts = loss_parts(model);
+  const std::vector<const Part*> metrics = measured(model.train);
   for (size_t i = 0; i < measures.size(); ++i) {
     const MeasureStates& m = measures[i];
     b.loc = m.where;
     const ir::Values states = add_states(g, m);
     const bool is_loss = i < parts.size();
-    const ValueId v = is_loss ? b("div", states, {}, m.name)
-                              : finished(b, model, model.train.metrics[i - parts.size()], m.name, states);
+    const ValueId v =
+        is_loss ? b("div", states, {}, m.name) : finished(b, model, *metrics[i - parts.size()], m.name, states);
     g.rename(v, m.name);
     g.outputs.push_back(v);
   }

@@ -50,7 +50,8 @@ struct Hoisted {
 
 class BodyHoist {
  public:
-  BodyHoist(Module& m, Graph& body, const Options& options) : m_(m), body_(body), options_(options) {}
+  BodyHoist(Graph& body, const std::vector<ScanOf>& scans, const Options& options)
+      : body_(body), scans_(scans), options_(options) {}
 
   bool run() {
     find();
@@ -61,9 +62,7 @@ class BodyHoist {
     for (ValueId& v : outputs) v = here(v);
     for (Hoisted::Rows& h : found_.behind) h.rows = here(h.rows);
     for (Hoisted::Sum& s : found_.sums) s.a = here(s.a), s.b = here(s.b);
-    for (Graph* g : m_.all_graphs())
-      for (const NodeId n : std::vector<NodeId>(g->order))
-        if (is_scan((*g)[n]) && (*g)[n].callee == body_.name) change_scan(*g, n, inputs, carries, outputs);
+    for (const ScanOf& s : scans_) change_scan(*s.graph, s.node, inputs, carries, outputs);
     return true;
   }
 
@@ -217,21 +216,17 @@ class BodyHoist {
     return outputs.size();
   }
 
-  Module& m_;
   Graph& body_;
+  const std::vector<ScanOf>& scans_;
   const Options& options_;
   Hoisted found_;
   std::vector<ValueId> rows_;  // of the body: the slices that stand for products before the scan
 };
 
 // What all turns need at once is what accumulation saves.
-bool stays_apart(const Module& m, const Graph& body) {
-  const auto apart = [&](const Graph& g, NodeId n) {
-    return is_scan(g[n]) && g[n].callee == body.name && signature(g, g[n]).flag("apart");
-  };
-  return std::ranges::any_of(m.all_graphs(), [&](const Graph* g) {
-    return std::ranges::any_of(g->order, [&](NodeId n) { return apart(*g, n); });
-  });
+bool stays_apart(const std::vector<ScanOf>& scans) {
+  return std::ranges::any_of(scans,
+                             [](const ScanOf& s) { return signature(*s.graph, (*s.graph)[s.node]).flag("apart"); });
 }
 
 }  // namespace
@@ -241,8 +236,11 @@ bool hoist(Module& m, const Options& options) {
   bool changed = false;
   for (bool again = true; again; changed |= again) {
     again = false;
-    for (Graph& body : m.bodies)
-      if (!stays_apart(m, body)) again |= BodyHoist(m, body, options).run();
+    const ScansByBody by_body(m);
+    for (Graph& body : m.bodies) {
+      const std::vector<ScanOf> scans = by_body.of(body.name);
+      if (!stays_apart(scans)) again |= BodyHoist(body, scans, options).run();
+    }
     if (again) simplify(m, options);
   }
   return changed;

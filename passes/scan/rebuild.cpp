@@ -14,19 +14,6 @@ using namespace ir;
 
 namespace {
 
-struct ScanOf {
-  Graph* graph;
-  NodeId node;
-};
-
-std::vector<ScanOf> scans_of(Module& m, const std::string& body) {
-  std::vector<ScanOf> all;
-  for (Graph* g : m.all_graphs())
-    for (const NodeId n : g->order)
-      if (is_scan((*g)[n]) && (*g)[n].callee == body) all.push_back({g, n});
-  return all;
-}
-
 // What the kept results of a body are made of, carries followed from turn to turn. By ValueId index.
 std::vector<char> needed_values(const Graph& body, const std::vector<char>& reads_result) {
   std::vector<char> needed(body.value_count(), 0);
@@ -51,8 +38,7 @@ std::vector<char> needed_values(const Graph& body, const std::vector<char>& read
 }
 
 // Of one body and its scans.
-bool trim(Module& m, Graph& body) {
-  const std::vector<ScanOf> scans = scans_of(m, body.name);
+bool trim(Graph& body, const std::vector<ScanOf>& scans) {
   const std::vector<ValueId> carries = inputs_with(body, Role::carry), inputs = operand_inputs(body);
   const size_t results = carries.size() + body.outputs.size();
   std::vector<char> reads_result(results, 0);
@@ -93,8 +79,7 @@ bool trim(Module& m, Graph& body) {
 
 // A carry that each turn passes on as it is becomes what is fixed, and its result the operand. What leaves the graph
 // keeps its name, and so its carry.
-bool fix_unchanged(Module& m, Graph& body) {
-  const std::vector<ScanOf> scans = scans_of(m, body.name);
+bool fix_unchanged(Graph& body, std::vector<ScanOf>& scans) {
   const std::vector<ValueId> carries = inputs_with(body, Role::carry), inputs = operand_inputs(body);
   const auto leaves = [&](size_t carry) {
     return std::ranges::any_of(scans, [&](const ScanOf& s) {
@@ -118,14 +103,28 @@ bool fix_unchanged(Module& m, Graph& body) {
     }
   body.updates.remove(fixed);
   for (const ValueId c : fixed) body[c].role = Role::fixed;
-  for (const ScanOf& s : scans) {
+  for (ScanOf& s : scans) {
     const std::vector<ValueId> operands = (*s.graph)[s.node].operands;
-    replace_scan(*s.graph, s.node, body, operands, from);
+    s.node = replace_scan(*s.graph, s.node, body, operands, from);
   }
   return true;
 }
 
 }  // namespace
+
+ScansByBody::ScansByBody(Module& m) {
+  for (Graph* g : m.all_graphs())
+    for (const NodeId n : g->order)
+      if (is_scan((*g)[n])) by_body_[(*g)[n].callee].push_back({g, n});
+}
+
+std::vector<ScanOf> ScansByBody::of(const std::string& body) const {
+  const auto found = by_body_.find(body);
+  if (found == by_body_.end()) return {};
+  std::vector<ScanOf> there = found->second;
+  std::erase_if(there, [&](const ScanOf& s) { return gone_.contains(s.graph) || (*s.graph)[s.node].erased; });
+  return there;
+}
 
 std::vector<ValueId> unread_inputs(const Graph& body) {
   std::vector<ValueId> unread;
@@ -161,16 +160,23 @@ NodeId replace_scan(Graph& g, NodeId old, const Graph& body, const std::vector<V
 
 bool trim_scans(Module& m) {
   bool changed = false;
+  ScansByBody by_body(m);
+  std::vector<char> lost(m.bodies.size(), 0);
   // Bodies stand above what scans them, so that what one no longer reads is known when the next one's turn comes.
   for (size_t i = m.bodies.size(); i-- > 0;) {
-    if (scans_of(m, m.bodies[i].name).empty()) {
-      m.bodies.erase(m.bodies.begin() + static_cast<std::ptrdiff_t>(i));
+    Graph& body = m.bodies[i];
+    std::vector<ScanOf> scans = by_body.of(body.name);
+    if (scans.empty()) {
+      lost[i] = 1;
+      by_body.forget(body);
       changed = true;
     } else {
-      changed |= fix_unchanged(m, m.bodies[i]);
-      changed |= trim(m, m.bodies[i]);
+      changed |= fix_unchanged(body, scans);
+      changed |= trim(body, scans);
     }
   }
+  size_t i = 0;
+  std::erase_if(m.bodies, [&](const Graph&) { return lost[i++] != 0; });
   return changed;
 }
 
@@ -193,6 +199,7 @@ bool copy_returned_carries(Graph& body) {
 
 bool replace_indices(Module& m) {
   bool changed = false;
+  const ScansByBody by_body(m);
   for (Graph& body : m.bodies) {
     const std::vector<ValueId> index = inputs_with(body, Role::index);
     if (index.empty()) continue;
@@ -201,7 +208,7 @@ bool replace_indices(Module& m) {
     const std::vector<ValueId> inputs = operand_inputs(body);
     const auto at = static_cast<std::ptrdiff_t>(number_in(inputs, index[0]));
     const Type type = body[index[0]].type;
-    for (const ScanOf& s : scans_of(m, body.name)) {
+    for (const ScanOf& s : by_body.of(body.name)) {
       Graph& g = *s.graph;
       const Node node = g[s.node];
       Builder b(g);

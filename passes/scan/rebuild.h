@@ -2,12 +2,35 @@
 //
 //   %a, %ys = scan @f(%h, %x), nobody reads %ys   ->   %a = scan @f(%h, %x), and @f returns nothing to stack
 #pragma once
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "ir/graph.h"
 
 namespace heddle::passes {
+
+struct ScanOf {
+  ir::Graph* graph;
+  ir::NodeId node;
+};
+
+// Which nodes scan which body, found in one walk over the module: a walk for each body would take as long as there are
+// bodies and nodes, multiplied. Valid while neither graphs nor bodies are added or removed; a scan that is put in
+// the place of another one is not among them.
+class ScansByBody {
+ public:
+  explicit ScansByBody(ir::Module& m);
+  // Those that are still there.
+  std::vector<ScanOf> of(const std::string& body) const;
+  // As if the graph had no scans.
+  void forget(const ir::Graph& g) { gone_.insert(&g); }
+
+ private:
+  std::map<std::string, std::vector<ScanOf>, std::less<>> by_body_;
+  std::set<const ir::Graph*> gone_;
+};
 
 // A name that no graph of the module has: `wish`, or the first free of wish.1, wish.2, ...
 std::string free_body_name(const ir::Module& m, const std::string& wish);

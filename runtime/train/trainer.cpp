@@ -310,6 +310,10 @@ class Run {
   void validate() {
     MetricValues values = evaluate_with(steps_, executable_, *validation_, watcher_, options_.steps_options).values;
     note_end();
+    if (result_.interrupted == 0 && watcher_.measure) {
+      for (MetricValue& more : watcher_.measure(*validation_)) values.push_back(std::move(more));
+      note_end();
+    }
     if (result_.interrupted == 0) state_.validation = std::move(values);
   }
 

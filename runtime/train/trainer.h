@@ -81,6 +81,8 @@ struct Watcher {
   // goes into a checkpoint. Called with finite parameters only.
   std::function<void(const RunState&)> save;
   std::function<void(const Best&)> better;  // a new best epoch; evaluations read its weights now
+  // Further metrics of the validation, which the program does not compute.
+  std::function<MetricValues(const Split&)> measure = {};
   // Asked where the numbers of a run that began with step 1 stopped being finite at one of its
   // first epoch's full batches: an error that begins with `what` and says where, or nothing. The
   // run is over: the device's states may be used.

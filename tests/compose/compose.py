@@ -1,6 +1,7 @@
-"""Parts of trainings combined: python3 compose.py HEDDLE FOLLOW FOLDER [FIRST COUNT | pairs]
+"""Parts of trainings combined: python3 compose.py HEDDLE FOLLOW FOLDER FAMILY [FIRST COUNT | pairs]
 
-The models hold every pair of two settings' values (settings.py, pairs.py) at least once. Each is trained for some ten steps:
+The models of a family, `settings` (pictures and words) or `sequences`, hold every pair of two settings' values (settings.py, sequences.py;
+pairs.py) at least once. Each is trained for some ten steps:
 
 - step by step beside the evaluator in double precision, and with its rows streamed (FOLLOW is heddle_follow_training);
 - with one and with two threads, one step a submission and eight, twice: the same weights, states, checkpoints and losses, bit for bit; and
@@ -10,77 +11,23 @@ The models hold every pair of two settings' values (settings.py, pairs.py) at le
 
 FIRST COUNT: only these models. `pairs`: only whether every pair is there. What a model is, is in FOLDER/NUMBER/model.json.
 """
+import importlib
 import json
 import pathlib
-import random
 import shutil
 import subprocess
 import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "newcomer"))
-import data  # noqa: E402
 import pairs  # noqa: E402
-import settings  # noqa: E402
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import safetensors_file  # noqa: E402
 
 SEED = 8
 HEDDLE, FOLLOW, FOLDER = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+settings = importlib.import_module(sys.argv[4])
 FAULTS = []
-
-
-def columns(row, split, rows, pick):
-    """{input: (dtype, shape, values)} of a split."""
-    shapes, out = settings.inputs(row), {}
-    one_hot = row["loss"] == "kl_divergence"
-    for name, given in shapes.items():
-        shape = [rows, *(given["shape"][1:] if name != "label" else [])]
-        count = 1
-        for size in shape:
-            count *= size
-        if name == "image" and row["reader"] == "u8":
-            out[name] = ("u8", shape, [pick.randrange(256) for _ in range(count)])
-        elif name == "words":
-            out[name] = ("i32", shape, [pick.randrange(settings.VOCAB) for _ in range(count)])
-        elif name == "label":
-            out[name] = ("i32", shape, labels(row, rows, pick, one_hot))
-        elif name == "weight":
-            out[name] = ("f32", shape, weights(row, rows, pick))
-        else:
-            out[name] = ("f32", shape, [pick.uniform(-1, 1) for _ in range(count)])
-    return out
-
-
-# Of more batches than there are of these rows one has none.
-COUNTED = (0, 5)
-
-
-def labels(row, rows, pick, one_hot):
-    out = [pick.randrange(settings.CLASSES) for _ in range(rows)]
-    if row["ignored"] == "some":
-        out = [-100 if i % 3 == 1 else label for i, label in enumerate(out)]
-    if row["ignored"] == "a whole batch":
-        out = [label if i in COUNTED else -100 for i, label in enumerate(out)]
-    return out
-
-
-def weights(row, rows, pick):
-    out = [pick.uniform(0.5, 2) for _ in range(rows)]
-    return out if row["row_weights"] == "given" else [w if i in COUNTED else 0.0 for i, w in enumerate(out)]
-
-
-def write_rows(row, folder, number):
-    pick = random.Random(1000 + number)
-    train = settings.TRAIN[row["rows"]]
-    if row["validation"] == "fraction":
-        train = train * 5 // 4  # the fifth of which is for validation
-    for split, rows in (("train", train), ("validation", 9), ("test", 11)):
-        made = {name: data.npy(dtype, shape, values) for name, (dtype, shape, values) in columns(row, split, rows, pick).items()}
-        if row["reader"] == "npz":
-            (folder / (split + ".npz")).write_bytes(data.npz(made))
-        for name, content in made.items() if row["reader"] != "npz" else ():
-            (folder / ("%s.%s.npy" % (split, name))).write_bytes(content)
 
 
 # --- what a run leaves ---
@@ -172,7 +119,7 @@ def check_followed(folder):
 
 def require_emptied(row, folder):
     """A batch of which nothing counts is in the training of a model that says so."""
-    if row["ignored"] != "a whole batch" and row["row_weights"] != "a batch of zeros" or row["losses"] != "one" or row["regularize"] != "none":
+    if not settings.lacks_loss(row):
         return
     steps = [event for event in log_of(folder / "one") if event["event"] == "step"]
     if all(event["loss"] is not None for event in steps):
@@ -183,7 +130,7 @@ def check(number, row):
     folder = FOLDER / str(number)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    write_rows(row, folder, number)
+    settings.write_rows(row, folder, number)
     (folder / "model.json").write_text(json.dumps(settings.model(row, number), indent=1))
     try:
         printed, wanted = check_bits(folder)
@@ -209,10 +156,10 @@ def main():
     print("%d settings, %d models; %d pairs, %d of them in a model, %d ruled out by the format, %d left out"
           % (len(settings.SETTINGS), len(rows), len(wanted), len(covered & set(wanted)), len(ruled_out), len(missing)), flush=True)
     chosen = range(len(rows))
-    if sys.argv[4:] == ["pairs"]:
+    if sys.argv[5:] == ["pairs"]:
         chosen = []
-    elif sys.argv[4:]:
-        chosen = range(int(sys.argv[4]), min(len(rows), int(sys.argv[4]) + int(sys.argv[5])))
+    elif sys.argv[5:]:
+        chosen = range(int(sys.argv[5]), min(len(rows), int(sys.argv[5]) + int(sys.argv[6])))
     compared = sum(check(number, rows[number]) for number in chosen)
     print("%d models trained, %d tensors compared with the evaluator's, %d faults" % (len(chosen), compared, len(FAULTS)))
     for fault in FAULTS if not chosen else ():

@@ -18,8 +18,10 @@
 #include "ir/evaluate/evaluate.h"
 #include "ir/evaluate/tensor_bytes.h"
 #include "ir/text/parse.h"
+#include "passes/pipeline.h"
 #include "runtime/data/shuffle.h"
 #include "runtime/host/host_device.h"
+#include "runtime/train/batches.h"
 #include "runtime/train/trainer.h"
 #include "tests/compose/comparison.h"
 #include "tests/support/host_run.h"
@@ -87,13 +89,14 @@ class Followed {
     read_.path = path.string();
     read_.model = frontend::read_model(read_.sources, path, {});
     driver::Session session = driver::open_session(read_.model, {.folder = path.parent_path()});
-    plan_ = session.plan;
+    options_ = driver::train_options(session);
     splits_ = session.loading.valid() ? session.loading.get() : std::move(session.splits);
     program_ = std::move(session.program);
     module_ = frontend::build_module(read_.model, session.entries);
     ir::Module gather = gathering(module_, read_.sources);
     driver::run_passes(gather, {}, session.fed);
     batches_ = driver::lower(gather, "gathering", {});
+    passes::find_pass("mixed_precision")->run(module_, {});
     module_ = differentiated(std::move(module_));
     comparison.narrowest = narrowest_unit(module_);
   }
@@ -102,28 +105,31 @@ class Followed {
     Running host(program_), gather(batches_);
     run(host, "init");
     runtime::Feed feed(host.executable, {}), gather_feed(gather.executable, {});
-    const auto pass = [&](const runtime::Split& rows, const std::vector<uint32_t>& order, const std::string& entry,
+    const auto pass = [&](const runtime::Split& rows, std::vector<uint32_t> order, ir::Phase phase,
                           runtime::Draws draws) {
-      feed.begin(rows.table, order, draws), gather_feed.begin(rows.table, order, draws);
-      const auto steps = [&](const std::string& name, int64_t left) {
-        const Entry* e = program_.find_entry(ir::entry_kind(name));
-        for (; e != nullptr && left >= e->fed_rows; left -= e->fed_rows) step(host, feed, gather, gather_feed, name);
-        return left;
+      const runtime::Batches batches(program_, phase);
+      const runtime::data::BucketOrder arranged = batches.arrange(std::move(order), rows.bucket);
+      feed.begin(rows.table, arranged.rows, draws), gather_feed.begin(rows.table, arranged.rows, draws);
+      const auto steps = [&](const Entry& entry, int64_t times) {
+        for (int64_t i = 0; i < times; ++i) step(host, feed, gather, gather_feed, entry.name);
       };
-      const int64_t left = steps(entry, rows.rows());
-      if (left > 0 && !(plan_.drop_last && entry == "train")) steps(entry + "_last", left);
+      const int64_t whole = batches.whole().fed_rows, rest = rows.rows() % whole;
+      for (const auto& part : batches.parts(arranged, 0, rows.rows() / whole)) steps(*part.entry, part.times);
+      const Entry* last = program_.find_entry({phase, ir::BatchKind::remainder});
+      if (rest > 0 && !(options_.drop_last && phase == ir::Phase::train)) steps(*last, rest / last->fed_rows);
     };
-    for (int64_t epoch = 0; epoch < plan_.epochs.value(); ++epoch) {
+    for (int64_t epoch = 0; epoch < options_.epochs.value(); ++epoch) {
       const auto number = static_cast<uint64_t>(epoch);
       run(host, "reset");
-      const auto seed = static_cast<uint64_t>(plan_.seed);
-      pass(*splits_.train, runtime::data::shuffled(splits_.train->rows(), seed, number), "train",
-           {.seed = seed, .epoch = number});
+      const int64_t rows = splits_.train->rows();
+      pass(*splits_.train,
+           options_.in_order ? runtime::data::in_order(rows) : runtime::data::shuffled(rows, options_.seed, number),
+           ir::Phase::train, {.seed = options_.seed, .epoch = number});
       run(host, "metrics");
       for (const auto* split : {&splits_.validation, &splits_.test}) {
         if (!*split) continue;
         run(host, "reset");
-        pass(**split, {}, "eval", {});
+        pass(**split, runtime::data::in_order((*split)->rows()), ir::Phase::eval, {});
         run(host, "metrics");
       }
       run(host, "after_epoch");
@@ -135,10 +141,7 @@ class Followed {
   std::vector<std::byte> trained(int64_t resident_bytes) {
     Running host(program_);
     host.executable.run(*program_.find_entry(ir::Phase::init));
-    runtime::TrainOptions options{.epochs = plan_.epochs,
-                                  .steps = plan_.steps,
-                                  .seed = static_cast<uint64_t>(plan_.seed),
-                                  .drop_last = plan_.drop_last};
+    runtime::TrainOptions options = options_;
     options.steps_options.feed.resident_bytes = resident_bytes;
     const runtime::Split* validation = splits_.validation ? &*splits_.validation : nullptr;
     runtime::train(host.executable, options, *splits_.train, validation, {});
@@ -205,7 +208,7 @@ class Followed {
   }
 
   driver::ReadModel read_;
-  frontend::TrainingPlan plan_;
+  runtime::TrainOptions options_;
   driver::Splits splits_;
   ir::Module module_;
   codegen::Program program_, batches_;

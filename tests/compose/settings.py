@@ -2,6 +2,10 @@
 
 Pictures [8, 8, 2] go through convolutions, words of three indices through a table, and both meet before the last layers.
 """
+import random
+
+import data
+
 TRAIN = {"whole": 24, "ragged": 26, "ragged, dropped": 26}  # of batches of 8
 BATCH, EPOCHS, CLASSES, VOCAB = 8, 3, 4, 6
 SAVED_EVERY = 5  # steps: within an epoch, which has three or four
@@ -217,3 +221,64 @@ def model(row, number):
         data["validation"] = {"fraction": 0.2} if row["validation"] == "fraction" else reader(row, "validation")
     return {"format": "heddle-model/1", "name": "composed_%d" % number, "layout": row["layout"], "inputs": inputs(row), "blocks": blocks(row),
             "nodes": nodes, "outputs": {"logits": "logits"}, "train": train, "data": data}
+
+
+# --- the rows ---
+
+def columns(row, split, rows, pick):
+    """{input: (dtype, shape, values)} of a split."""
+    shapes, out = inputs(row), {}
+    one_hot = row["loss"] == "kl_divergence"
+    for name, given in shapes.items():
+        shape = [rows, *(given["shape"][1:] if name != "label" else [])]
+        count = 1
+        for size in shape:
+            count *= size
+        if name == "image" and row["reader"] == "u8":
+            out[name] = ("u8", shape, [pick.randrange(256) for _ in range(count)])
+        elif name == "words":
+            out[name] = ("i32", shape, [pick.randrange(VOCAB) for _ in range(count)])
+        elif name == "label":
+            out[name] = ("i32", shape, labels(row, rows, pick, one_hot))
+        elif name == "weight":
+            out[name] = ("f32", shape, weights(row, rows, pick))
+        else:
+            out[name] = ("f32", shape, [pick.uniform(-1, 1) for _ in range(count)])
+    return out
+
+
+# Of more batches than there are of these rows one has none.
+COUNTED = (0, 5)
+
+
+def labels(row, rows, pick, one_hot):
+    out = [pick.randrange(CLASSES) for _ in range(rows)]
+    if row["ignored"] == "some":
+        out = [-100 if i % 3 == 1 else label for i, label in enumerate(out)]
+    if row["ignored"] == "a whole batch":
+        out = [label if i in COUNTED else -100 for i, label in enumerate(out)]
+    return out
+
+
+def weights(row, rows, pick):
+    out = [pick.uniform(0.5, 2) for _ in range(rows)]
+    return out if row["row_weights"] == "given" else [w if i in COUNTED else 0.0 for i, w in enumerate(out)]
+
+
+def write_rows(row, folder, number):
+    pick = random.Random(1000 + number)
+    train = TRAIN[row["rows"]]
+    if row["validation"] == "fraction":
+        train = train * 5 // 4  # the fifth of which is for validation
+    for split, rows in (("train", train), ("validation", 9), ("test", 11)):
+        made = {name: data.npy(dtype, shape, values) for name, (dtype, shape, values) in columns(row, split, rows, pick).items()}
+        if row["reader"] == "npz":
+            (folder / (split + ".npz")).write_bytes(data.npz(made))
+        for name, content in made.items() if row["reader"] != "npz" else ():
+            (folder / ("%s.%s.npy" % (split, name))).write_bytes(content)
+
+
+def lacks_loss(row):
+    """Whether the training has a batch of which nothing counts, and no other term."""
+    emptied = row["ignored"] == "a whole batch" or row["row_weights"] == "a batch of zeros"
+    return emptied and row["losses"] == "one" and row["regularize"] == "none"

@@ -23,6 +23,42 @@ std::string trained(const std::string& nodes, const std::string& metrics = "") {
           metrics + "}");
 }
 
+// Of a sequence of six steps, whose mean `last` becomes the logits.
+std::string of_sequence(const std::string& nodes, const std::string& last) {
+  return frontend::model(
+      R"("x": {"shape": ["N", 6, 16], "dtype": "f32"}, "label": {"shape": ["N"], "dtype": "i32"})",
+      nodes +
+          fmt::format(
+              R"({{"name": "mean", "op": "mean", "in": "{}", "axis": 1}}, {{"name": "logits", "op": "dense", "units": 4}})",
+              last),
+      R"(, "outputs": {"logits": "logits"}, "train": {"batch": {"N": 16}, "epochs": 1, "optimizer": {"op": "adam", "lr": 0.001},
+          "loss": {"op": "cross_entropy", "in": ["logits", "label"]}})");
+}
+
+std::string recurrent(int n, const std::string& op, const std::string& more) {
+  std::string nodes, last = "x";
+  for (int i = 0; i < n; ++i) {
+    nodes += fmt::format(R"({{"name": "r{0}", "op": "{1}", "in": "{2}", "units": 16, "out": ["s{0}", "l{0}"{3}]}},)", i,
+                         op, last, more.empty() ? "" : fmt::format(", \"{}{}\"", more, i));
+    last = fmt::format("s{}", i);
+  }
+  return of_sequence(nodes, last);
+}
+
+std::string lstm_layers(int n) { return recurrent(n, "lstm", "c"); }
+std::string gru_layers(int n) { return recurrent(n, "gru", ""); }
+
+std::string transformer(int n) {
+  std::string nodes, last = "x";
+  for (int i = 0; i < n; ++i) {
+    nodes += fmt::format(
+        R"({{"name": "e{}", "op": "encoder_layer", "in": "{}", "heads": 2, "feedforward": 32, "causal": true}},)", i,
+        last);
+    last = fmt::format("e{}", i);
+  }
+  return of_sequence(nodes, last);
+}
+
 std::string residual(int n) {
   std::string nodes, last = "x";
   for (int i = 0; i < n; ++i) {
@@ -104,6 +140,9 @@ TEST(Growth, ResidualLayers) { expect_linear("residual", residual, 8); }
 TEST(Growth, BranchesOfOneInput) { expect_linear("branches", branches, 12); }
 TEST(Growth, ChainOfElementwiseOperators) { expect_linear("chain", chain, 250); }
 TEST(Growth, LayersWithDropout) { expect_linear("dropout", dropout, 12); }
+TEST(Growth, LayersOfLstm) { expect_linear("lstm", lstm_layers, 3); }
+TEST(Growth, LayersOfGru) { expect_linear("gru", gru_layers, 3); }
+TEST(Growth, TransformerBlocks) { expect_linear("transformer", transformer, 4); }
 TEST(Growth, ManyMetrics) { expect_linear("metrics", metrics, 8); }
 
 }  // namespace

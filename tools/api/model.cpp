@@ -90,9 +90,12 @@ struct Model::Impl {
     }));
   }
   void begin_with_data() {
+    const driver::DeviceRequest request{.device = options.device, .threads = options.threads};
+    tools::OpenDevice open_device;
+    if (!package) open_device = [request] { return std::move(driver::open_device(request).device); };
     begin(make_on_device<Training>([&](const driver::CompileOptions& compile, runtime::Device& device) {
       return std::make_unique<Training>(read.model, compile, device, read.folder(options.data),
-                                        weights ? &*weights : nullptr);
+                                        weights ? &*weights : nullptr, open_device);
     }));
   }
   runtime::WeightsFile current() const {

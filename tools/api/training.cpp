@@ -99,12 +99,18 @@ Training::Training(const frontend::Model& model, const driver::CompileOptions& o
 }
 
 Training::Training(const frontend::Model& model, const driver::CompileOptions& options, runtime::Device& device,
-                   const std::filesystem::path& folder, const runtime::WeightsFile* weights)
+                   const std::filesystem::path& folder, const runtime::WeightsFile* weights,
+                   const tools::OpenDevice& open_device)
     : session_(driver::open_session(model, {.folder = folder,
                                             .weights = weights,
                                             .planned = [&](const auto&) { require_data(model); },
                                             .compile = options})) {
   driver::load(session_, device);
+  if (!open_device || !tools::GeneratedMetrics::needed(model)) return;
+  open_generated_ = [this, &model, options, open_device] {
+    const auto weights = runtime::weights_of(*session_.executable, session_.metadata);
+    return std::make_unique<tools::GeneratedMetrics>(model, weights, options, open_device);
+  };
 }
 
 void Training::start(std::optional<runtime::WeightsFile> weights) {
@@ -180,6 +186,14 @@ FitResult Training::fit(const std::function<bool(const Epoch&)>& each) {
     if (each && !called_back([&] { return each(epoch); })) stopped = true;
   };
   watcher.interrupted = [&] { return stopped ? 1 : 0; };
+  std::unique_ptr<tools::GeneratedMetrics> generated;
+  if (open_generated_ && session_.splits.validation) {
+    generated = open_generated_();
+    watcher.measure = [&](const runtime::Split& split) {
+      return generated->measure(split, runtime::weights_of(*session_.executable, {}, /*averages=*/true),
+                                watcher.interrupted);
+    };
+  }
   const runtime::TrainResult done = driver::train(session_, driver::train_options(session_), watcher);
   steps_ += done.steps;
   if (!stopped && driver::ends_with_best(session_.plan, done))

@@ -1,4 +1,6 @@
 // heddle evaluate: a model with saved weights on its data set.
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +23,7 @@ int eval(const RunArguments& a) {
   open_run(a, driver::Purpose::evaluation, run);
   announce(a, run);
   load_weights(run);
+  open_generated(a, run);
   driver::Session& s = run.session;
   runtime::JsonObject metrics;
   const auto evaluate = [&](const std::string& name, const std::optional<runtime::Split>& split) {
@@ -28,7 +31,8 @@ int eval(const RunArguments& a) {
     runtime::Watcher watcher;
     watcher.note = note;
     if (a.check_finite) watcher.origin = [&](const runtime::FaultyStep& step) { return check_finite(a, run, step); };
-    const runtime::MetricValues values = driver::evaluate(s, *split, watcher);
+    runtime::MetricValues values = driver::evaluate(s, *split, watcher);
+    std::ranges::move(generated_metrics(run, *split, {}), std::back_inserter(values));
     report_metrics(name, values);
     metrics.raw(name, runtime::metrics_json(values));
   };

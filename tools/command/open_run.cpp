@@ -104,6 +104,25 @@ void load_weights(Run& run) {
   run.weights.reset();  // their memory is free for the run
 }
 
+void open_generated(const RunArguments& a, Run& run) {
+  const frontend::Model& model = run.read.model;
+  if (!GeneratedMetrics::needed(model) || (!run.session.splits.validation && !run.session.splits.test)) return;
+  if (driver::is_package(a.model.model))
+    return note("metrics of texts that the model writes are left out: a package holds no program that writes");
+  driver::CompileOptions options = compile_options(a.model);
+  options.target = run.device.target;
+  const auto weights = runtime::weights_of(*run.session.executable, run.session.metadata);
+  run.generated = std::make_unique<GeneratedMetrics>(
+      model, weights, options, [request = a.device] { return std::move(driver::open_device(request).device); });
+}
+
+runtime::MetricValues generated_metrics(Run& run, const runtime::Split& split,
+                                        const std::function<int()>& interrupted) {
+  if (!run.generated) return {};
+  return run.generated->measure(
+      split, runtime::weights_of(*run.session.executable, run.session.metadata, /*averages=*/true), interrupted);
+}
+
 void announce(const RunArguments& a, const Run& run) {
   if (!a.quiet) print_note("{}: {}\n", run.session.plan.name, run.device.description());
 }

@@ -3,6 +3,8 @@
 //   RunArguments a; add_run_arguments(command, a);
 //   Run run; open_run(a, driver::Purpose::evaluation, run); load_weights(run); ...
 #pragma once
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "tools/command/saved_run.h"
 #include "tools/driver/open_device.h"
 #include "tools/driver/session.h"
+#include "tools/generate/generated_metrics.h"
 
 namespace heddle::tools {
 
@@ -43,6 +46,7 @@ struct Run {
   SavedRun* saved = nullptr;                    // of a training
   driver::OpenedDevice device;
   driver::Session session;
+  std::unique_ptr<GeneratedMetrics> generated;  // nullptr: the model has no metric of texts that it writes
 };
 
 void open_run(const RunArguments& a, driver::Purpose purpose, Run& run);
@@ -50,6 +54,10 @@ void open_run(const RunArguments& a, driver::Purpose purpose, Run& run);
 void load_weights(Run& run);
 // Those of --weights. `begins`: a training begins with them, which quantised ones do not.
 runtime::WeightsFile read_start(const RunArguments& a, bool begins = false);
+// What is needed for the metrics of texts that the model writes, once the weights are there; nothing where it has none.
+void open_generated(const RunArguments& a, Run& run);
+// These metrics of a split, with the weights that evaluations read.
+runtime::MetricValues generated_metrics(Run& run, const runtime::Split& split, const std::function<int()>& interrupted);
 
 // Tells what is done otherwise than usual.
 void note(const std::string& text);

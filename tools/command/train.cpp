@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 
@@ -80,6 +82,10 @@ runtime::TrainResult run_training(const RunArguments& a, Run& run, const runtime
   watcher.origin = [&](const runtime::FaultyStep& step) { return check_finite(a, run, step); };
   watcher.interrupted = InterruptGuard::signal;
   watcher.note = note;
+  if (run.generated)
+    watcher.measure = [&](const runtime::Split& split) {
+      return generated_metrics(run, split, InterruptGuard::signal);
+    };
   if (run.saved->kept()) {
     watcher.save = [&](const runtime::RunState& state) { run.saved->save(*run.session.executable, state, log); };
     watcher.better = [&](const runtime::Best& best) { run.saved->save_best(best); };
@@ -101,7 +107,8 @@ std::optional<runtime::JsonObject> results_of(const RunArguments& a, Run& run, c
     runtime::Watcher watcher;
     watcher.interrupted = InterruptGuard::signal;
     watcher.note = note;
-    const runtime::MetricValues test = driver::evaluate(s, *s.splits.test, watcher);
+    runtime::MetricValues test = driver::evaluate(s, *s.splits.test, watcher);
+    std::ranges::move(generated_metrics(run, *s.splits.test, watcher.interrupted), std::back_inserter(test));
     if (InterruptGuard::signal()) return std::nullopt;
     if (!a.quiet) report_metrics("test", test);
     metrics.raw("test", runtime::metrics_json(test));
@@ -281,6 +288,7 @@ int train(const RunArguments& a) {
   announce(a, run);
   driver::initialise(run.session);
   load_weights(run);
+  open_generated(a, run);
   begin_run(a, run, log);
   runtime::TrainResult result;
   try {

@@ -58,6 +58,7 @@ class Generator {
     int64_t below = 0, length = 0;
   };
   const std::optional<Source>& source() const { return source_; }
+  const std::string& sizes() const { return sizes_name_; }  // the input that says how long sources are; empty: none does
   // Of a generator with a source: `tokens` are [rows, length], `sizes` say how many of them each row has. Before a row
   // begins; those of rows that have begun stay the same.
   void encode(std::span<const int32_t> tokens, std::span<const int32_t> sizes);
@@ -89,7 +90,7 @@ class Generator {
   Text text_;
   std::optional<int64_t> first_;
   std::optional<Source> source_;
-  std::string sizes_name_;  // of the input that says how long sources are; empty: none does
+  std::string sizes_name_;
   frontend::TrainingPlan plan_;
   codegen::Program program_;
   std::unique_ptr<runtime::Executable> executable_;
