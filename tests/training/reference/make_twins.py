@@ -436,7 +436,7 @@ def layer3d(before, f):
 class VolumeSegmentation(nn.Module):
     trivial_name = "all is ground"
 
-    def __init__(self, width=4):
+    def __init__(self, width=6):
         super().__init__()
         self.down1, self.down2, self.bottom = layer3d(1, width), layer3d(width, 2 * width), layer3d(2 * width, 4 * width)
         self.larger2, self.up2 = nn.ConvTranspose3d(4 * width, 2 * width, 2, 2), layer3d(2 * width, 2 * width)
