@@ -58,7 +58,8 @@ class Generator {
     int64_t below = 0, length = 0;
   };
   const std::optional<Source>& source() const { return source_; }
-  const std::string& sizes() const { return sizes_name_; }  // the input that says how long sources are; empty: none does
+  // The input that says how long sources are; empty: none does.
+  const std::string& sizes() const { return sizes_name_; }
   // Of a generator with a source: `tokens` are [rows, length], `sizes` say how many of them each row has. Before a row
   // begins; those of rows that have begun stay the same.
   void encode(std::span<const int32_t> tokens, std::span<const int32_t> sizes);
