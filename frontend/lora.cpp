@@ -130,7 +130,7 @@ class LayerAdapter {
     const bool turned = flag(id, "transpose_b");
     const std::string name = begin(id, adapted, 1);
     const ValueId x = g_[id].operands[0];
-    const ValueId thin = b_("matmul", {drops_ > 0 ? dropped(x, adapted, name) : x, turned ? adapted.down : adapted.up},
+    const ValueId thin = b_("matmul", {drops_ > 0 ? dropped(x, name) : x, turned ? adapted.down : adapted.up},
                             {{"transpose_a", flag(id, "transpose_a")}, {"transpose_b", turned}}, name + ".thin");
     const ValueId change = b_("matmul", {scaled(b_, thin, adapted, name), turned ? adapted.up : adapted.down},
                               {{"transpose_b", turned}}, name + ".change");
@@ -161,9 +161,9 @@ class LayerAdapter {
     e_.adapted[part] = {part, up, adapted.down, adapted.scale, adapted.path};
   }
 
-  ValueId dropped(ValueId x, const Adapted& adapted, const std::string& name) {
+  ValueId dropped(ValueId x, const std::string& name) {
     return b_("dropout", {x, e_.counter("seed"), e_.counter("step")},
-              {{"rate", drops_}, {"stream", stream_of(adapted.path + ".lora_dropout")}}, name + ".dropped");
+              {{"rate", drops_}, {"stream", stream_of(name + ".lora_dropout")}}, name + ".dropped");
   }
 
   // New nodes go behind this one, which reads the weight as it is.
@@ -229,7 +229,9 @@ class Check {
 
  private:
   void look_at(const Named& pattern) {
-    bool known = false, matrices = false, told = false;
+    bool matrices = false, told = false;
+    bool known = std::ranges::any_of(
+        e_.nodes, [&](const InstanceNode& n) { return glob(pattern.text, n.path); });  // it may read another's weights
     for (const Parameter& p : e_.parameters) {
       if (p.role != ir::Role::param || p.adapter) continue;
       const Means means = meaning(pattern, p.path);

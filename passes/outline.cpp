@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/check.h"
 #include "ir/copy_node.h"
 #include "ir/op_def.h"
 #include "ir/visit.h"
@@ -119,7 +120,7 @@ NodeId replace_by_call(Graph& g, const Members& members, const std::vector<Value
 void sort_topologically(Graph& g) {
   drop_erased(g);
   std::vector<NodeId> sorted;
-  std::vector<char> done(g.node_count(), 0);
+  std::vector<char> done(g.node_count(), 0), open(g.node_count(), 0);
   std::vector<NodeId> stack;
   for (NodeId root : g.order) {
     stack.push_back(root);
@@ -130,8 +131,12 @@ void sort_topologically(Graph& g) {
         continue;
       }
       size_t waiting = stack.size();
+      open[static_cast<size_t>(n.index)] = 1;
       for (ValueId v : g[n].operands)
-        if (NodeId def = g[v].def; def.valid() && !done[static_cast<size_t>(def.index)]) stack.push_back(def);
+        if (NodeId def = g[v].def; def.valid() && !done[static_cast<size_t>(def.index)]) {
+          HEDDLE_CHECK(!open[static_cast<size_t>(def.index)], "%" + g[v].name + " is made of itself");
+          stack.push_back(def);
+        }
       if (stack.size() != waiting) continue;
       done[static_cast<size_t>(n.index)] = 1;
       sorted.push_back(n);

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "ir/copy_node.h"
 #include "ir/cursor.h"
@@ -167,6 +168,24 @@ class Recompute {
     return {};
   }
 
+  // Whether the gradient is made of what the sweep reads of the block, also by what other blocks wait for: then waiting for
+  // it would never end. Of models with phases, whose sweeps read one block several times.
+  bool is_made_of(ValueId dy, const Values& values) const {
+    const std::set<ValueId> read(values.begin(), values.end());
+    std::vector<char> seen(g_.node_count(), 0);
+    std::vector<NodeId> open = {g_[dy].def};
+    while (!open.empty()) {
+      const NodeId n = open.back();
+      open.pop_back();
+      if (std::exchange(seen[index_of(n)], 1) != 0) continue;
+      for (const ValueId v : g_[n].operands) {
+        if (is_backward(n) && read.count(v) != 0) return true;
+        if (g_[v].def.valid()) open.push_back(g_[v].def);
+      }
+    }
+    return false;
+  }
+
   bool waits(ValueId v) const { return of_data_[index_of(v)] && g_[v].type.elements() > 1; }
 
   bool again(size_t block) {
@@ -176,6 +195,11 @@ class Recompute {
     const ValueId dy = arrival(values);
     if (!dy.valid()) {
       options_.note("recompute", g_, "%" + g_[values[0]].name, "kept: no gradient arrives that it could wait for");
+      return false;
+    }
+    if (is_made_of(dy, values)) {
+      options_.note("recompute", g_, "%" + g_[values[0]].name,
+                    fmt::format("kept: the gradient that it could wait for, %{}, is made of it", g_[dy].name));
       return false;
     }
     std::map<ValueId, ValueId> again;

@@ -405,6 +405,12 @@ class Run {
                                 done.record.fault->input, done.record.fault->value, rows_.name,
                                 order.empty() ? place : order[place]));
     }
+    const bool small = done.record.skipped && done.record.loss_scale && *done.record.loss_scale < 1;
+    if (small && watcher_.note && !std::exchange(told_of_scale_, true))
+      watcher_.note(
+          fmt::format("the loss scale has fallen to {:.3g} at step {} (epoch {}): some rows overflow with any "
+                      "scale, and their steps are skipped",
+                      *done.record.loss_scale, state_.steps, state_.epochs + 1));
   }
 
   std::string overflowed_text() const {
@@ -488,7 +494,7 @@ class Run {
   int64_t steps_per_epoch_ = 0, all_steps_ = 0;
   RunState state_;
   bool epoch_measured_ = false;  // the one that comes next in state_, which lacks steps
-  bool told_that_nothing_counts_ = false, told_of_norm_ = false, told_of_fault_ = false;
+  bool told_that_nothing_counts_ = false, told_of_norm_ = false, told_of_fault_ = false, told_of_scale_ = false;
   bool any_counts_ = false;   // of the epoch's rows, as far as it was not an earlier run's
   int64_t saved_step_ = -1;   // of the last checkpoint; -1: a run that ends before its first step is saved, too
   int64_t saved_epochs_ = 0;  // that have ended since

@@ -8,6 +8,7 @@
 
 #include "ir/diagnostic.h"
 #include "runtime/weights/file_order.h"
+#include "runtime/weights/quantize.h"
 #include "runtime/weights/saved_buffers.h"
 
 namespace heddle::runtime {
@@ -39,6 +40,7 @@ void write_from_file_order(Executable& executable, const codegen::Buffer& b, std
 
 WeightsFile weights_of(Executable& executable, const std::map<std::string, std::string>& metadata, bool averages) {
   WeightsFile file{.name = "the weights", .tensors = {}, .metadata = metadata, .data = {}};
+  unmark_quantized(file.metadata);
   file.metadata["format"] = "pt";
   std::vector<std::string> buffers;
   for (const codegen::Buffer* b : saved_buffers(executable.program())) {

@@ -149,6 +149,10 @@ void mark_quantized(WeightsFile& file, StoredAs type, const std::string& model) 
 
 bool is_quantized(const WeightsFile& file) { return file.metadata.contains(kQuantizedMark); }
 
+void unmark_quantized(std::map<std::string, std::string>& metadata) {
+  std::erase_if(metadata, [](const auto& entry) { return entry.first.starts_with(kQuantizedMark); });
+}
+
 void require_for_training(const WeightsFile& file) {
   if (!is_quantized(file)) return;
   throw UserError(ExitCode::failed, fmt::format("{}: quantised weights, which no training starts from", file.name),

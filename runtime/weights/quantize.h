@@ -11,6 +11,7 @@
 // each 128 numbers of a row; two wholes in a byte, in two's complement, the first one in the low bits.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,6 +54,8 @@ void add_quantized(WeightsFile& to, const WeightsFile& from, const SavedTensor& 
 // The metadata are marked. Throws UserError where a file may not be quantised a second time, or begin a training.
 void mark_quantized(WeightsFile& file, StoredAs type, const std::string& model);
 bool is_quantized(const WeightsFile& file);
+// Takes the marks off, of weights that are f32 again.
+void unmark_quantized(std::map<std::string, std::string>& metadata);
 void require_for_training(const WeightsFile& file);
 
 }  // namespace heddle::runtime

@@ -105,4 +105,16 @@ WeightsFile read_weights_index(const std::string& path) {
   }
 }
 
+std::vector<std::string> files_of_weights(const std::string& path) {
+  std::vector<std::string> files = {path};
+  if (!is_weights_index(path)) return files;
+  try {
+    const SourceFile index{path, read_text(path, path, kMostBytes)};
+    for (const auto& [name, shard] : read_shards(index))
+      files.push_back((std::filesystem::path(path).parent_path() / name).string());
+  } catch (const UserError&) {  // whoever reads the weights tells it
+  }
+  return files;
+}
+
 }  // namespace heddle::runtime

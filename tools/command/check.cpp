@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "frontend/metrics/generated.h"
 #include "ir/diagnostic.h"
 #include "runtime/data/path.h"
 #include "runtime/json_text.h"
@@ -15,6 +16,7 @@
 #include "tools/command/model_arguments.h"
 #include "tools/command/output.h"
 #include "tools/driver/entries.h"
+#include "tools/driver/generator.h"
 
 namespace heddle::tools {
 namespace {
@@ -93,6 +95,11 @@ void compile_training(const CheckArguments& a, driver::Planned& planned,
   driver::CompileOptions options = compile_options(a.model);
   options.target = ir::target_by_name(a.target);
   options.entries = otherwise;
+  if (!frontend::generated_metrics(planned.model()).empty()) {
+    driver::CompileOptions writing = options;
+    writing.entries.reset();
+    driver::Generator::require_writes(planned.model(), writing);
+  }
   if (header) driver::compile_as_trained(planned, *header, options);
   driver::compile(planned, options);
 }

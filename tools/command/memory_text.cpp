@@ -6,6 +6,7 @@
 
 #include "runtime/json_text.h"
 #include "runtime/process/terminal.h"
+#include "tools/driver/plan_batch.h"
 
 namespace heddle::tools {
 namespace {
@@ -99,8 +100,9 @@ std::string batch_text(const MemoryFacts& f) {
   if (best.rows == 0)
     return fmt::format("\nno batch fits within {} bytes: {} {} refused\n", grouped(f.limit), best.next,
                        best.next == 1 ? "row is" : "rows are");
-  const std::string next =
-      best.next > 0 ? fmt::format("{} are refused", best.next) : std::string("there are no more rows");
+  const std::string next = best.next > 0                     ? fmt::format("{} are refused", best.next)
+                           : best.rows == driver::kMostBatch ? std::string("larger ones are not looked for")
+                                                             : std::string("there are no more rows");
   return fmt::format("\nlargest batch within {} bytes: {}; {}\n  {}: blocks computed again {}, step {}\n",
                      grouped(f.limit), best.rows, next, best.words, again_text(f, best.again),
                      time_text(best.step_seconds));

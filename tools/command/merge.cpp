@@ -9,6 +9,7 @@
 #include "tools/command/commands.h"
 #include "tools/command/model_arguments.h"
 #include "tools/command/output.h"
+#include "tools/command/weights_sources.h"
 #include "tools/driver/adapters.h"
 #include "tools/driver/compile.h"
 #include "tools/driver/fit_weights.h"
@@ -25,7 +26,7 @@ struct MergeArguments {
 };
 
 void merge(const MergeArguments& a) {
-  for (const std::string& weights : a.weights) require_different("-o", a.out, "--weights", weights);
+  require_no_source("-o", a.out, a.weights);
   runtime::require_weights_path(a.out);
   driver::ReadModel model;
   read(a.model, model);

@@ -106,7 +106,9 @@ void load_weights(Run& run) {
 
 void open_generated(const RunArguments& a, Run& run) {
   const frontend::Model& model = run.read.model;
-  if (!GeneratedMetrics::needed(model) || (!run.session.splits.validation && !run.session.splits.test)) return;
+  if (!GeneratedMetrics::needed(model)) return;
+  if (!run.session.splits.validation && !run.session.splits.test)
+    return note("metrics of texts that the model writes are left out: there are no validation or test rows");
   if (driver::is_package(a.model.model))
     return note("metrics of texts that the model writes are left out: a package holds no program that writes");
   driver::CompileOptions options = compile_options(a.model);
@@ -119,8 +121,9 @@ void open_generated(const RunArguments& a, Run& run) {
 runtime::MetricValues generated_metrics(Run& run, const runtime::Split& split,
                                         const std::function<int()>& interrupted) {
   if (!run.generated) return {};
-  return run.generated->measure(
-      split, runtime::weights_of(*run.session.executable, run.session.metadata, /*averages=*/true), interrupted);
+  const bool trains = run.saved != nullptr;  // an evaluation of saved weights has no averages beside them
+  return run.generated->measure(split, runtime::weights_of(*run.session.executable, run.session.metadata, trains),
+                                interrupted);
 }
 
 void announce(const RunArguments& a, const Run& run) {

@@ -18,6 +18,7 @@
 #include "tools/command/device_arguments.h"
 #include "tools/command/open_run.h"
 #include "tools/command/output.h"
+#include "tools/command/weights_sources.h"
 #include "tools/driver/fit_weights.h"
 #include "tools/driver/foreign_weights.h"
 #include "tools/driver/packaged_model.h"
@@ -147,10 +148,10 @@ void tell(const QuantizeArguments& a, const runtime::WeightsFile& weights, const
 }
 
 void quantize(const QuantizeArguments& a) {
-  for (const std::string& weights : a.run.weights) require_different("-o", a.out, "--weights", weights);
+  require_no_source("-o", a.out, a.run.weights);
   runtime::require_weights_path(a.out);
   if (driver::is_package(a.run.model.model))
-    throw UserError(ExitCode::usage, a.run.model.model + ": a package, and quantize takes the file of a model",
+    throw UserError(ExitCode::failed, a.run.model.model + ": a package, where a model file is expected",
                     "the package reads what quantize writes for its model");
   warn_without_kernel_cache();
   driver::ReadModel read_model;

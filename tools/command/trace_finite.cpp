@@ -68,6 +68,15 @@ class Values {
   void set(ValueId v, Tensor t) { tensors_[index(v)] = std::move(t), kept_[index(v)] = true; }
   const Tensor& operator[](ValueId v) const { return tensors_[index(v)]; }
 
+  // What the operands make of it.
+  std::vector<Tensor> results_of(const Node& n, const ir::Operands& operands) const {
+    std::vector<Tensor> results;
+    if (sums_ == Sums::narrow) results = evaluate_parts(n, operands);
+    if (results.empty()) results = ir::evaluate_node(m_, g_, n, operands, ir::Precision::rounded);
+    for (size_t i = 0; sums_ == Sums::narrow && i < results.size(); ++i) overflow_sums(g_, n, i, results[i]);
+    return results;
+  }
+
   // Those of `targets`, which stay.
   void evaluate(const std::vector<ValueId>& targets) {
     const std::vector<bool> wanted = ancestors(g_, targets);
@@ -115,10 +124,7 @@ class Values {
   void evaluate(const Node& n) {
     ir::Operands operands;
     for (const ValueId v : n.operands) operands.push_back(&tensors_[index(v)]);
-    std::vector<Tensor> results;
-    if (sums_ == Sums::narrow) results = evaluate_parts(n, operands);
-    if (results.empty()) results = ir::evaluate_node(m_, g_, n, operands, ir::Precision::rounded);
-    for (size_t i = 0; sums_ == Sums::narrow && i < results.size(); ++i) overflow_sums(g_, n, i, results[i]);
+    std::vector<Tensor> results = results_of(n, operands);
     const bool bad = std::ranges::any_of(results, has_bad);
     for (size_t i = 0; i < results.size(); ++i) {
       tensors_[index(n.results[i])] = std::move(results[i]);
@@ -162,6 +168,7 @@ class Reads {
     if (const auto* m = std::get_if<ir::Movement>(&n_.op->kind)) return of_movement(*m, at);
     if (const auto* r = std::get_if<ir::Reduction>(&n_.op->kind)) return of_domain(r->domain(s_), at);
     if (const auto* c = std::get_if<ir::Contraction>(&n_.op->kind)) return of_domain(c->domain(s_), at);
+    if (std::holds_alternative<ir::Composite>(n_.op->kind)) return of_composite(result, element);
     return all();
   }
 
@@ -173,6 +180,40 @@ class Reads {
     for (size_t i = 0; i < n_.operands.size(); ++i)
       for (const int64_t e : bad_elements(operand(i))) reads.push_back({i, e});
     return reads;
+  }
+
+  // Of several, the fewest that halving finds to make the result what it is: others may be in rows of their own, or
+  // masked.
+  std::vector<Read> of_composite(size_t result, int64_t element) const {
+    std::vector<Read> reads;
+    for (size_t i = 0; i < n_.operands.size(); ++i)
+      for (int64_t e = 0; e < operand(i).elements(); ++e)
+        if (is_bad(operand(i), e)) reads.push_back({i, e});
+    while (reads.size() > 1) {
+      const auto middle = reads.begin() + std::ssize(reads) / 2;
+      const std::vector<Read> front(reads.begin(), middle), back(middle, reads.end());
+      if (is_bad_with(front, result, element))
+        reads = front;
+      else if (is_bad_with(back, result, element))
+        reads = back;
+      else
+        break;
+    }
+    if (reads.size() > kMostElements) reads.resize(kMostElements);
+    return reads;
+  }
+  // Whether the result is not finite where these are the only ones that are not; the others are 1.
+  bool is_bad_with(const std::vector<Read>& reads, size_t result, int64_t element) const {
+    std::vector<Tensor> given;
+    for (size_t i = 0; i < n_.operands.size(); ++i) {
+      Tensor& t = given.emplace_back(operand(i));
+      for (int64_t e = 0; e < t.elements(); ++e)
+        if (is_bad(t, e)) t.set(e, 1);
+    }
+    for (const Read& r : reads) given[r.operand].set(r.element, operand(r.operand).at(r.element));
+    ir::Operands all;
+    for (const Tensor& t : given) all.push_back(&t);
+    return is_bad(values_.results_of(n_, all)[result], element);
   }
 
   // Of several, those without which the result would be another one: a select takes one of its operands, nan passes on.

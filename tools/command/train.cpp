@@ -31,6 +31,7 @@
 #include "tools/command/saved_run.h"
 #include "tools/command/signals.h"
 #include "tools/command/train_folds.h"
+#include "tools/command/weights_sources.h"
 #include "tools/driver/adapters.h"
 
 namespace heddle::tools {
@@ -49,7 +50,7 @@ void check_outputs(const RunArguments& a) {
                     "leave out --json: the log ends with the same object, as its event 'end'");
   check_saving_arguments(a.saving, a.log);
   require_different("--log", a.log, "--save", a.save);
-  for (const std::string& weights : a.weights) require_different("--log", a.log, "--weights", weights);
+  require_no_source("--log", a.log, a.weights);
   if (!a.save.empty()) runtime::require_weights_path(a.save);
   if (a.fold > 0 && a.folds == 0)
     throw UserError(ExitCode::usage, "--fold needs --folds",
@@ -279,6 +280,7 @@ int train(const RunArguments& a) {
   Run run;
   run.saved = &saved;
   open_run(a, driver::Purpose::training, run);
+  if (run.session.plan.adapters) require_no_source("--save", a.save, a.weights);  // it would hold the adapters alone
   const frontend::CheckpointRule& rule = run.session.plan.checkpoint;
   if (a.saving.run.empty() && (rule.steps || rule.epochs || rule.minutes))
     note("train.checkpoint: nothing is kept without --run DIR");

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <string_view>
 
 #include "ir/check.h"
 #include "ir/diagnostic.h"
+#include "runtime/weights/quantize.h"
 #include "tools/driver/foreign_weights.h"
 
 namespace heddle::driver {
@@ -64,6 +66,11 @@ void add_adapter(const WeightsFile& file, const AdapterPaths& paths, double scal
       std::byte* at = weight.data() + (o * in + i) * sizeof value;
       std::memcpy(&value, at, sizeof value);
       value = static_cast<float>(value + scale * row[i]);
+      if (!std::isfinite(value))
+        throw UserError(
+            ExitCode::failed,
+            fmt::format("{}: '{}' with its adapter has a number that is not finite", file.name, paths.weight),
+            "look at the training that the adapters come from");
       std::memcpy(at, &value, sizeof value);
     }
   }
@@ -128,6 +135,7 @@ WeightsFile merged(const WeightsFile& file, const PlannedAdapters& adapters) {
   const std::set<std::string> left_out = adapter_names(adapters);
   WeightsFile out{.name = file.name, .tensors = {}, .metadata = file.metadata, .data = {}};
   out.metadata.erase(kAlpha);
+  runtime::unmark_quantized(out.metadata);
   for (const SavedTensor& t : file.tensors) {
     if (left_out.contains(t.name)) continue;
     copy_tensor(file, t, t.name, out);

@@ -45,6 +45,15 @@ std::vector<frontend::PlannedCopy> without_tensors(const runtime::WeightsFile& f
   return without;
 }
 
+// Copies of adapters that begin: they begin as those.
+void add_new_adapters(const runtime::WeightsFile& file, const std::vector<frontend::PlannedCopy>& all,
+                      const std::set<std::string>& missing, std::vector<frontend::PlannedCopy>& without) {
+  for (const frontend::PlannedCopy& copy : all)
+    if (missing.contains(copy.source) && file.find(copy.parameter) == nullptr &&
+        std::ranges::count(without, copy.parameter, &frontend::PlannedCopy::parameter) == 0)
+      without.push_back(copy);
+}
+
 // Half of a copy is neither a copy nor a model without it.
 void require_whole(const runtime::WeightsFile& file, const std::vector<frontend::PlannedCopy>& copies,
                    const std::vector<frontend::PlannedCopy>& without) {
@@ -117,16 +126,24 @@ std::string require_weights(runtime::WeightsFile& file, const frontend::Training
         plan.weights->missing.front().where,
         fmt::format("{}: no tensor becomes '{}'", file.name, *translated.missing.begin()),
         "only a training may start without missing parameters: train first, and give the weights that it saves");
+  if (!translated.missing.empty() && plan.adapters)
+    throw UserError(plan.weights->missing.front().where,
+                    fmt::format("{}: no tensor becomes '{}', and 'train.lora' trains and saves adapters alone",
+                                file.name, *translated.missing.begin()),
+                    "train with --set train.lora=null first, and give the weights that it saves; frozen layers: "
+                    "train.freeze");
   put_adapters(file, adapters);
   if (plan.adapters) require_adapters(file, *plan.adapters, !adapters.empty(), begins, translated.missing);
-  const std::vector<frontend::PlannedCopy> copies = without_tensors(file, plan.copies);
+  std::vector<frontend::PlannedCopy> copies = without_tensors(file, plan.copies);
+  const std::string note = told_of_copies(file, copies);
+  add_new_adapters(file, plan.copies, translated.missing, copies);
   require_whole(file, plan.copies, copies);
   for (const frontend::PlannedCopy& copy : copies) translated.missing.insert(copy.parameter);
   runtime::require_match(file, program, translated.missing);
   runtime::require_values(file, program);
   add_copies(file, copies);
   std::string told = translated.note;
-  if (const std::string note = told_of_copies(file, copies); !note.empty()) told += (told.empty() ? "" : "; ") + note;
+  if (!note.empty()) told += (told.empty() ? "" : "; ") + note;
   std::vector<Diagnostic> errors;
   for (const frontend::PaddingRow& row : plan.padding) {
     const std::optional<float> number = number_in_row(file, row);

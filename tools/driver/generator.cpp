@@ -78,6 +78,12 @@ codegen::Program Generator::compile(Planned& planned, const CompileOptions& opti
   return program;
 }
 
+void Generator::require_writes(frontend::Model model, const CompileOptions& options) {
+  model.outputs = {logits_of(model)};
+  Planned planned(model);
+  Generator(rows_for(1)).compile(planned, options);
+}
+
 void Generator::load(runtime::WeightsFile weights) {
   note_ = require_weights(weights, plan_, program_, /*begins=*/false);
   runtime::load_weights(*executable_, weights);

@@ -38,6 +38,9 @@ class Generator {
   Generator(frontend::Model model, runtime::WeightsFile weights, int64_t rows, bool reorders,
             const CompileOptions& options, runtime::Device& device);
 
+  // Whether the model continues text, found without weights or a device. Throws UserError as above.
+  static void require_writes(frontend::Model model, const CompileOptions& options);
+
   // Other weights of the same model.
   void load(runtime::WeightsFile weights);
   int64_t rows() const { return rows_; }
@@ -80,6 +83,7 @@ class Generator {
     std::string name, tokenizer;
     int64_t below = 0;
   };
+  explicit Generator(int64_t rows) : rows_(rows) {}
   codegen::Program compile(Planned& planned, const CompileOptions& options);
   void find_buffers();
   void clear_states();

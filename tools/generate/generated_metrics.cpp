@@ -140,6 +140,12 @@ GeneratedMetrics::GeneratedMetrics(const frontend::Model& model, const runtime::
   generator_ = std::make_unique<driver::Generator>(model, weights, driver::Generator::rows_for(kMostRows), false,
                                                    options_, *device_);
   tokens_ = generator_->vocabulary();
+  for (const frontend::GeneratedMetric& metric : metrics_)
+    if (metric.end && (*metric.end < 0 || *metric.end >= tokens_))
+      throw UserError(metric.part->op_where,
+                      fmt::format("metric {}: 'end' is {}, and the model writes tokens from 0 to {}", metric.part->op,
+                                  *metric.end, tokens_ - 1),
+                      "give the token that ends a text");
   if (generator_->tokenizer().empty()) return;
   std::deque<SourceFile> files;
   files.push_back({"the tokenizer of the weights", generator_->tokenizer()});
