@@ -212,6 +212,7 @@ class Reads {
     }
     for (const Read& r : reads) given[r.operand].set(r.element, operand(r.operand).at(r.element));
     ir::Operands all;
+    all.reserve(given.size());
     for (const Tensor& t : given) all.push_back(&t);
     return is_bad(values_.results_of(n_, all)[result], element);
   }
@@ -241,6 +242,7 @@ class Reads {
       t.copy(0, operand(k), element);
       if (k == i) t.set(0, 1);
     }
+    operands.reserve(given.size());
     for (const Tensor& t : given) operands.push_back(&t);
     return ir::rounded(std::move(n_.op->eval(one, operands).at(0))).at(0);
   }
