@@ -77,6 +77,7 @@ std::optional<size_t> others_within(driver::MemoryPlans& plans, const std::vecto
 std::vector<LimitRow> limit_rows(driver::MemoryPlans& plans) {
   const std::vector<size_t> numbers = numbers_of_blocks(plans.memory().others.size());
   std::vector<int64_t> limits;
+  limits.reserve(numbers.size());
   for (const size_t others : numbers) limits.push_back(plans.with(others).limit_bytes);
   std::ranges::sort(limits, std::ranges::greater());
   std::vector<LimitRow> rows;
