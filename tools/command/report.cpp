@@ -133,6 +133,7 @@ bool is_counted(const codegen::Program& p) {
 
 std::string choices_json(const std::vector<passes::Remark>& choices) {
   std::vector<std::string> list;
+  list.reserve(choices.size());
   for (const passes::Remark& c : choices)
     list.push_back(JsonObject().text("graph", c.graph).text("value", c.subject).text("choice", c.reason).str());
   return runtime::json_list(list);
