@@ -393,7 +393,7 @@ TEST(Volumes, ThingsDifferFromTheGroundToBothSides) {
   }
   EXPECT_GT(brighter, kRows / 4);
   EXPECT_GT(darker, kRows / 4);
-  for (const size_t label : {1, 2}) {
+  for (const size_t label : {size_t{1}, size_t{2}}) {
     EXPECT_GT(counts[label], kRows * kVoxels / 50);
     EXPECT_LT(counts[label], kRows * kVoxels / 8);
   }
