@@ -31,6 +31,10 @@ def expect(truth, what):
         problems.append(what)
 
 
+# Of the folders' files: models, their data and weights, pages.
+INSTALLED = {".json", ".csv", ".safetensors", ".jpg", ".jpeg", ".png", ".bmp", ".md"}
+
+
 def run(*command, **options):
     done = subprocess.run(command, capture_output=True, text=True, **options)
     if done.returncode:
@@ -54,8 +58,8 @@ def check_files(prefix, source, build):
     for pattern in HELD:
         expect(fnmatch.filter(files, pattern), f"{prefix.name}: there is no {pattern}")
     for pattern, folder in FOLDERS.items():
-        held = {pathlib.Path(f).name for f in fnmatch.filter(files, pattern)}
-        project = {p.name for p in (source / folder).iterdir() if p.suffix in {".json", ".csv", ".safetensors", ".md"}}
+        held = {f.removeprefix(pattern.removesuffix("*")) for f in fnmatch.filter(files, pattern)}
+        project = {str(p.relative_to(source / folder)) for p in (source / folder).rglob("*") if p.suffix in INSTALLED}
         expect(held == project and held, f"{prefix.name}: {pattern} differs from {folder}: {sorted(held ^ project)}")
     for file in files:
         expect(any(fnmatch.fnmatch(file, p) for p in [*HELD, *FOLDERS]), f"{prefix.name}: {file} does not belong there")
