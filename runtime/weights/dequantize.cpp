@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <optional>
 #include <set>
 #include <span>
@@ -12,18 +11,12 @@
 #include <string_view>
 
 #include "ir/diagnostic.h"
+#include "runtime/weights/elements.h"
 #include "runtime/weights/quantize.h"
 #include "runtime/weights/saved_buffers.h"
 
 namespace heddle::runtime {
 namespace {
-
-template <class T>
-T element(std::span<const std::byte> bytes, size_t i) {
-  T value;
-  std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
-  return value;
-}
 
 class QuantizedFile {
  public:
@@ -92,13 +85,10 @@ class QuantizedFile {
   }
 
   std::vector<float> scales(const SavedTensor& scale) const {
-    const std::span<const std::byte> bytes = file_.bytes(scale);
-    std::vector<float> values(bytes.size() / sizeof(float));
-    for (size_t i = 0; i < values.size(); ++i) {
-      values[i] = element<float>(bytes, i);
-      if (!std::isfinite(values[i]) || values[i] <= 0)
-        fail(fmt::format("'{}' holds {}, a scale is a positive number", scale.name, values[i]));
-    }
+    std::vector<float> values = floats_of(file_, scale);
+    for (const float value : values)
+      if (!std::isfinite(value) || value <= 0)
+        fail(fmt::format("'{}' holds {}, a scale is a positive number", scale.name, value));
     return values;
   }
 
@@ -145,8 +135,7 @@ class QuantizedFile {
     for (size_t i = 0, run = 0; i < bytes.size(); ++run) {
       const float by = scale[run % scale.size()];
       for (size_t k = 0; k < inner; ++k, ++i) {
-        const float value = static_cast<float>(static_cast<int8_t>(bytes[i])) * by;
-        std::memcpy(to.data() + i * sizeof value, &value, sizeof value);
+        set_element(to, i, static_cast<float>(static_cast<int8_t>(bytes[i])) * by);
       }
     }
   }
@@ -161,8 +150,7 @@ class QuantizedFile {
       const size_t row = i / columns, column = i % columns;
       const auto byte = std::to_integer<unsigned>(bytes[row * row_bytes + column / 2]);
       const int nibble = static_cast<int>(byte >> (column % 2 * 4) & 0xfU);
-      const float value = static_cast<float>(nibble < 8 ? nibble : nibble - 16) * scale[row * groups + column / kGroup];
-      std::memcpy(to.data() + i * sizeof value, &value, sizeof value);
+      set_element(to, i, static_cast<float>(nibble < 8 ? nibble : nibble - 16) * scale[row * groups + column / kGroup]);
     }
   }
 

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <span>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 
 #include "ir/diagnostic.h"
+#include "runtime/weights/elements.h"
 #include "runtime/weights/saved_buffers.h"
 
 namespace heddle::runtime {
@@ -130,17 +130,11 @@ void require_match(const WeightsFile& file, const codegen::Program& program, con
 
 namespace {
 
-double number_at(std::span<const std::byte> bytes, size_t i) {
-  float value = 0;
-  std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
-  return value;
-}
-
 // What no buffer of f32 can mean, and what to do; "" where each of its numbers has a meaning.
 std::pair<std::string, std::string> fault(const codegen::Buffer& b, std::span<const std::byte> bytes) {
   const bool variance = b.role == codegen::BufferRole::buffer && split(b.name).last == "running_var";
   for (size_t i = 0; i < bytes.size() / sizeof(float); ++i) {
-    const double value = number_at(bytes, i);
+    const double value = element<float>(bytes, i);
     if (!std::isfinite(value))
       return {fmt::format("'{}' holds {}: what is computed with it is not finite either", b.name, value),
               "use weights saved before the numbers went wrong"};

@@ -12,6 +12,7 @@
 
 #include "ir/check.h"
 #include "ir/diagnostic.h"
+#include "runtime/weights/elements.h"
 #include "runtime/weights/half_floats.h"
 
 namespace heddle::runtime {
@@ -19,13 +20,6 @@ namespace {
 
 constexpr std::array<std::pair<StoredAs, const char*>, 4> kWords = {
     {{StoredAs::int8, "int8"}, {StoredAs::int4, "int4"}, {StoredAs::f16, "f16"}, {StoredAs::bf16, "bf16"}}};
-
-std::vector<float> floats_of(const WeightsFile& file, const SavedTensor& t) {
-  const std::span<const std::byte> bytes = file.bytes(t);
-  std::vector<float> values(bytes.size() / sizeof(float));
-  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-  return values;
-}
 
 template <class T>
 void add_values(WeightsFile& to, const std::string& name, const std::string& dtype, const std::vector<int64_t>& dims,

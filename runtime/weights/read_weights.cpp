@@ -13,6 +13,7 @@
 
 #include "ir/diagnostic.h"
 #include "runtime/weights/dequantize.h"
+#include "runtime/weights/elements.h"
 #include "runtime/weights/half_floats.h"
 #include "runtime/weights/safetensors_header.h"
 #include "runtime/weights/weights_index.h"
@@ -27,13 +28,6 @@ std::optional<float> from_f64(double value) {
   if (!std::isfinite(value)) return static_cast<float>(value);
   if (std::abs(value) >= kFirstBeyond) return std::nullopt;
   return static_cast<float>(std::clamp(value, -kMax, kMax));
-}
-
-template <class Stored>
-Stored element(std::span<const std::byte> bytes, size_t i) {
-  Stored value;
-  std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
-  return value;
 }
 
 // How many numbers of f64 became 0.
@@ -57,7 +51,7 @@ int64_t convert(const WeightsFile& file, const SavedTensor& t, std::span<std::by
       const auto stored = element<uint16_t>(bytes, i);
       value = t.dtype == "f16" ? from_f16(stored) : from_bf16(stored);
     }
-    std::memcpy(to.data() + i * sizeof value, &value, sizeof value);
+    set_element(to, i, value);
   }
   return vanished;
 }

@@ -300,10 +300,7 @@ def table(row, rows, pick):
 
 def write_rows(row, folder, number):
     pick = random.Random(1000 + number)
-    train = TRAIN[row["rows"]]
-    if row["validation"] == "fraction":
-        train = train * 5 // 4  # the fifth of which is for validation
-    for split, rows in (("train", train), ("validation", 9), ("test", 11)):
+    for split, rows in settings.splits(row, TRAIN):
         if row["text"] in OF_TABLE:
             (folder / (split + ".npz")).write_bytes(table(row, rows, pick))
             continue

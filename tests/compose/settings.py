@@ -265,12 +265,17 @@ def weights(row, rows, pick):
     return out if row["row_weights"] == "given" else [w if i in COUNTED else 0.0 for i, w in enumerate(out)]
 
 
+def splits(row, train):
+    """The splits' names and rows, of a training with so many of `train`."""
+    rows = train[row["rows"]]
+    if row["validation"] == "fraction":
+        rows = rows * 5 // 4  # the fifth of which is for validation
+    return ("train", rows), ("validation", 9), ("test", 11)
+
+
 def write_rows(row, folder, number):
     pick = random.Random(1000 + number)
-    train = TRAIN[row["rows"]]
-    if row["validation"] == "fraction":
-        train = train * 5 // 4  # the fifth of which is for validation
-    for split, rows in (("train", train), ("validation", 9), ("test", 11)):
+    for split, rows in splits(row, TRAIN):
         made = {name: data.npy(dtype, shape, values) for name, (dtype, shape, values) in columns(row, split, rows, pick).items()}
         if row["reader"] == "npz":
             (folder / (split + ".npz")).write_bytes(data.npz(made))

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "runtime/cuda/driver.h"
+#include "tests/support/alike.h"
 
 #if __has_include(<cuda.h>)
 #include <cuda.h>
@@ -15,23 +16,8 @@ namespace {
 
 #ifdef HEDDLE_HAS_CUDA_H
 
-// Pointers for pointers, and numbers of one size: what a call passes lies in the same places.
-template <class A, class B>
-constexpr bool alike = std::is_pointer_v<A> == std::is_pointer_v<B> && sizeof(A) == sizeof(B);
-template <class A, class B>
-struct Alike : std::false_type {};
-template <class R, class... A, class S, class... B>
-struct Alike<R (*)(A...), S (*)(B...)> {
-  static constexpr bool value = [] {
-    if constexpr (sizeof...(A) != sizeof...(B))
-      return false;
-    else
-      return alike<R, S> && (alike<A, B> && ...);
-  }();
-};
-
 #define HEDDLE_CHECK_TYPE(exported, field, parameters) \
-  static_assert(Alike<decltype(Driver::field), decltype(&::exported)>::value, #exported);
+  static_assert(testing::Alike<decltype(Driver::field), decltype(&::exported)>::value, #exported);
 HEDDLE_DRIVER_FUNCTIONS(HEDDLE_CHECK_TYPE)
 
 static_assert(cuda::kOutOfMemory == CUDA_ERROR_OUT_OF_MEMORY && cuda::kNotReady == CUDA_ERROR_NOT_READY);

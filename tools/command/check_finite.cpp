@@ -218,12 +218,10 @@ class Told {
         o.largest > 1e4 || std::ranges::any_of(o.operands, [](double x) { return std::abs(x) > 1e4; });
     if (gradient && !overflows)
       return "a derivative is infinite there, as a square root's is at 0: add a small number to what it reads";
-    const std::string& doc = o.node->op->doc;
-    if (gradient || overflows || (doc.find("nan") == std::string::npos && doc.find("inf") == std::string::npos))
-      return "its numbers grow too large: scale inputs to about -1 to 1, look at the initial weights before it, or "
-             "lower lr";
-    return fmt::format("{} is {}: keep what it reads within that, by clamp or by a small number that is added",
-                       o.node->op->name, doc);
+    const std::optional<std::string> limits = own_limits(*o.node->op);
+    if (limits && !gradient && !overflows) return *limits;
+    return "its numbers grow too large: scale inputs to about -1 to 1, look at the initial weights before it, or lower "
+           "lr";
   }
 
   const RunArguments& a_;

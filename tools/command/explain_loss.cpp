@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/dependencies.h"
 #include "ir/evaluate/evaluate_node.h"
 #include "runtime/data/shuffle.h"
 #include "runtime/weights/program_weights.h"
@@ -41,17 +42,6 @@ std::vector<uint32_t> order_of(const Run& run) {
   return run.session.plan.in_order ? runtime::data::in_order(rows) : runtime::data::shuffled(rows, seed_of(run), 0);
 }
 
-std::vector<bool> ancestors(const Graph& g, const ir::Values& of) {
-  std::vector<bool> reached(g.value_count());
-  for (const ValueId v : of) reached[static_cast<size_t>(v.index)] = true;
-  for (auto it = g.order.rbegin(); it != g.order.rend(); ++it) {
-    const ir::Node& n = g[*it];
-    if (std::ranges::none_of(n.results, [&](ValueId v) { return reached[static_cast<size_t>(v.index)]; })) continue;
-    for (const ValueId v : n.operands) reached[static_cast<size_t>(v.index)] = true;
-  }
-  return reached;
-}
-
 // The first element that is not finite; 0 where all are.
 double not_finite(const Tensor& t) {
   const auto at = std::ranges::find_if_not(t.real, [](double x) { return std::isfinite(x); });
@@ -75,7 +65,8 @@ class Step {
 
   // The first of the loss's ancestors; where the loss is finite, of the next parameters' that are not among them.
   Found run(NamedTensors& tensors) {
-    const std::vector<bool> of_loss = ancestors(g_, {g_.find("loss")}), of_update = ancestors(g_, next_parameters());
+    const std::vector<char> of_loss = ir::dependencies(g_, {g_.find("loss")}),
+                            of_update = ir::dependencies(g_, next_parameters());
     Found in_loss, in_update;
     for (const ir::NodeId id : g_.order) {
       const ir::Node& n = g_[id];
@@ -126,13 +117,8 @@ std::string help_of(const Found& found, bool gradient, bool optimizer, int64_t s
   if (optimizer) return "a lower lr or a clip_norm may keep it finite";
   if (gradient)
     return "a derivative is infinite there, as a square root's is at 0: add a small number to what it reads" + later;
-  // What an operator has to say of such numbers stands in its text.
-  const std::string& doc = found.node->op->doc;
-  if (doc.find("nan") == std::string::npos && doc.find("inf") == std::string::npos)
-    return "its numbers grow too large: scale inputs to about -1 to 1, and look at the initial weights before it" +
-           later;
-  return fmt::format("{} is {}: keep what it reads within that, by clamp or by a small number that is added{}",
-                     found.node->op->name, found.node->op->doc, later);
+  if (const std::optional<std::string> limits = own_limits(*found.node->op)) return *limits + later;
+  return "its numbers grow too large: scale inputs to about -1 to 1, and look at the initial weights before it" + later;
 }
 
 UserError error_of(const StepAgain& again, const Run& run, const Found& found, int64_t step, const std::string& what) {

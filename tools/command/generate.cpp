@@ -148,9 +148,7 @@ void generate(GenerateArguments& a) {
   bool begun = false;  // a text stands on the last line: notes wait until it ends
   std::vector<std::string> waiting;
   const auto note = [&](const std::string& text) { begun ? waiting.push_back(text) : print_as_note(text); };
-  if (driver::is_package(a.model.model))
-    throw UserError(ExitCode::failed, a.model.model + ": a package, where a model file is expected",
-                    "give the model file: a package holds no program that writes");
+  driver::require_model_file(a.model.model, "give the model file: a package holds no program that writes");
   heddle::Model model = open_model(a.model, a.device, on_input ? "the prompt" : "", note);
   const std::vector<Prompt> prompts = read_prompts(a);
   const bool lines = a.format.empty() ? !a.in.empty() : a.format == "jsonl";

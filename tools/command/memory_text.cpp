@@ -6,6 +6,7 @@
 
 #include "runtime/json_text.h"
 #include "runtime/process/terminal.h"
+#include "tools/command/grouped.h"
 #include "tools/driver/plan_batch.h"
 
 namespace heddle::tools {
@@ -15,16 +16,6 @@ using driver::MemoryPart;
 using runtime::JsonObject;
 
 constexpr size_t kMostLayers = 12;  // that are listed
-
-std::string grouped(int64_t n) {
-  const std::string digits = std::to_string(n);
-  std::string out;
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
-    out += digits[i];
-  }
-  return out;
-}
 
 int64_t peak_of(const MemoryFacts& f) { return f.state_bytes + f.arena_bytes + f.ring_bytes; }
 

@@ -150,9 +150,7 @@ void tell(const QuantizeArguments& a, const runtime::WeightsFile& weights, const
 void quantize(const QuantizeArguments& a) {
   require_no_source("-o", a.out, a.run.weights);
   runtime::require_weights_path(a.out);
-  if (driver::is_package(a.run.model.model))
-    throw UserError(ExitCode::failed, a.run.model.model + ": a package, where a model file is expected",
-                    "the package reads what quantize writes for its model");
+  driver::require_model_file(a.run.model.model, "the package reads what quantize writes for its model");
   warn_without_kernel_cache();
   driver::ReadModel read_model;
   read(a.run.model, read_model);

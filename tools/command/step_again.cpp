@@ -1,5 +1,7 @@
 #include "tools/command/step_again.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "frontend/read/read_parts.h"
@@ -129,6 +131,12 @@ std::string title_at(const frontend::Model& model, const ir::Node& n) {
   for (const auto& [prefix, optimizer] : frontend::optimizers_of(model.train))
     if (optimizer->op_where == n.loc) return "optimizer " + optimizer->op;
   return n.op->name;
+}
+
+std::optional<std::string> own_limits(const ir::OpDef& op) {
+  if (op.doc.find("nan") == std::string::npos && op.doc.find("inf") == std::string::npos) return std::nullopt;
+  return fmt::format("{} is {}: keep what it reads within that, by clamp or by a small number that is added", op.name,
+                     op.doc);
 }
 
 }  // namespace heddle::tools

@@ -5,6 +5,7 @@
 //   BatchesAgain batches(a, run, again.step(), rows, draws);
 //   NamedTensors tensors; batches.next(again.step(), tensors);     // of the inputs
 #pragma once
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -47,6 +48,9 @@ class BatchesAgain {
   runtime::Feed feed_;
   const codegen::Entry& entry_;
 };
+
+// Of an operator whose text tells what becomes nan or infinite, what to do about it; else nothing.
+std::optional<std::string> own_limits(const ir::OpDef& op);
 
 // What the model calls the part at that place: "log 'y'", "loss mse".
 std::string title_at(const frontend::Model& model, const ir::Node& n);

@@ -7,6 +7,7 @@
 
 #include "runtime/json_text.h"
 #include "runtime/process/terminal.h"
+#include "tools/command/grouped.h"
 #include "tools/command/summary.h"
 
 namespace heddle::tools {
@@ -26,16 +27,6 @@ std::string short_number(double n, const std::string& unit) {
   const std::string rest = fmt::format("{}{}", prefixes[i], unit);
   return fmt::format("{}{}{}", i == 0 ? fmt::format("{:.0f}", n) : fmt::format("{:.3g}", n), rest.empty() ? "" : " ",
                      rest);
-}
-
-std::string grouped(int64_t n) {
-  const std::string digits = std::to_string(n);
-  std::string out;
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
-    out += digits[i];
-  }
-  return out;
 }
 
 int64_t parameters_of(const SummaryFacts& f, const SummaryNode& n) {

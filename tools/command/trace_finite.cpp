@@ -7,6 +7,7 @@
 #include <set>
 
 #include "ir/builder.h"
+#include "ir/dependencies.h"
 #include "ir/evaluate/evaluate_node.h"
 #include "ir/scan.h"
 
@@ -32,17 +33,6 @@ std::vector<int64_t> bad_elements(const Tensor& t) {
   for (size_t i = 0; i < t.real.size() && list.size() < kMostElements; ++i)
     if (!std::isfinite(t.real[i])) list.push_back(static_cast<int64_t>(i));
   return list;
-}
-
-std::vector<bool> ancestors(const Graph& g, const std::vector<ValueId>& of) {
-  std::vector<bool> reached(g.value_count());
-  for (const ValueId v : of) reached[index(v)] = true;
-  for (auto it = g.order.rbegin(); it != g.order.rend(); ++it) {
-    const Node& n = g[*it];
-    if (std::ranges::none_of(n.results, [&](ValueId v) { return reached[index(v)]; })) continue;
-    for (const ValueId v : n.operands) reached[index(v)] = true;
-  }
-  return reached;
 }
 
 // A mean is a sum on its way: on a device that adds floats it overflows where the oracle's, of doubles, does not.
@@ -79,7 +69,7 @@ class Values {
 
   // Those of `targets`, which stay.
   void evaluate(const std::vector<ValueId>& targets) {
-    const std::vector<bool> wanted = ancestors(g_, targets);
+    const std::vector<char> wanted = ir::dependencies(g_, targets);
     for (const ValueId v : targets) kept_[index(v)] = true;
     std::vector<size_t> uses(g_.value_count());
     const auto runs = [&](const Node& n) {

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <string_view>
 
 #include "ir/check.h"
 #include "ir/diagnostic.h"
+#include "runtime/weights/elements.h"
 #include "runtime/weights/quantize.h"
 #include "tools/driver/foreign_weights.h"
 
@@ -42,10 +42,7 @@ void require_alpha(const WeightsFile& file, const PlannedAdapters& adapters) {
 std::vector<float> numbers_of(const WeightsFile& file, const std::string& name) {
   const SavedTensor* t = file.find(name);
   HEDDLE_CHECK(t != nullptr && t->dtype == "f32", name);
-  const std::span<const std::byte> bytes = file.bytes(*t);
-  std::vector<float> numbers(bytes.size() / sizeof(float));
-  if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
-  return numbers;
+  return runtime::floats_of(file, *t);
 }
 
 // b a, or (b a)^T, is added to the weight [out,in], in double precision.
@@ -62,16 +59,13 @@ void add_adapter(const WeightsFile& file, const AdapterPaths& paths, double scal
       for (size_t i = 0; i < in; ++i) row[i] += up * (paths.lookup ? b[i * rank + r] : a[r * in + i]);
     }
     for (size_t i = 0; i < in; ++i) {
-      float value = 0;
-      std::byte* at = weight.data() + (o * in + i) * sizeof value;
-      std::memcpy(&value, at, sizeof value);
-      value = static_cast<float>(value + scale * row[i]);
+      const auto value = static_cast<float>(runtime::element<float>(weight, o * in + i) + scale * row[i]);
       if (!std::isfinite(value))
         throw UserError(
             ExitCode::failed,
             fmt::format("{}: '{}' with its adapter has a number that is not finite", file.name, paths.weight),
             "look at the training that the adapters come from");
-      std::memcpy(at, &value, sizeof value);
+      runtime::set_element(weight, o * in + i, value);
     }
   }
 }

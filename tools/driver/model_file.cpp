@@ -59,10 +59,7 @@ std::string find_model(const std::string& name) {
 void read_model(ReadModel& read, const std::string& name, const frontend::ReadOptions& options) {
   read.path = find_model(name);
   if (read.path == "-") require_no_package(read.sources.open(read.path).text);
-  if (is_package(read.path))
-    throw UserError(
-        ExitCode::failed, fmt::format("{}: a package, where a model file is expected", runtime::visible(read.path)),
-        "train, evaluate, predict, summary and inspect take packages, and nothing that makes other programs");
+  require_model_file(read.path);
   if (const auto foreign = runtime::foreign_file(read.path, runtime::Wanted::model))
     throw UserError(ExitCode::failed,
                     fmt::format("{}: not a model: it is {}", runtime::visible(read.path), foreign->what),

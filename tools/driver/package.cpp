@@ -82,6 +82,12 @@ bool is_package(const std::string& path) {
   return begins_as_package(path) || (path.ends_with(".heddle") && std::filesystem::is_regular_file(path, ec));
 }
 
+void require_model_file(const std::string& path, const std::string& help) {
+  if (is_package(path))
+    throw UserError(ExitCode::failed,
+                    fmt::format("{}: a package, where a model file is expected", runtime::visible(path)), help);
+}
+
 Package read_package(const std::string& path) {
   Package package;
   package.file = runtime::visible(path);

@@ -61,6 +61,10 @@ struct Package {
 
 // Whether the file is to be read as a package: by its name, m.heddle, or its first bytes.
 bool is_package(const std::string& path);
+// Of a command that makes other programs than packages hold. Throws UserError (exit 1) where the file is a package.
+void require_model_file(const std::string& path, const std::string& help =
+                                                     "train, evaluate, predict, summary and inspect take packages, and "
+                                                     "nothing that makes other programs");
 // Of a model's text on standard input. Throws UserError (exit 2) where it is a package.
 void require_no_package(std::string_view text);
 // Throws UserError, in one line and with what to do: damaged, of another format or version, or no package.

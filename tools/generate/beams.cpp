@@ -92,8 +92,8 @@ class Search {
   std::vector<Candidate> candidates() const {
     std::vector<Candidate> all;
     for (size_t beam = 0; beam < live_.size(); ++beam) {
-      const std::vector<double> logs =
-          log_probabilities(finite_logits(generator_, text_, static_cast<int64_t>(beam), live_[beam].ids.size()));
+      const std::vector<double> logs = log_probabilities(
+          finite_logits(generator_, text_.size(), static_cast<int64_t>(beam), live_[beam].ids.size()));
       for (uint32_t token = 0; token < logs.size(); ++token)
         all.push_back({live_[beam].sum + logs[token], beam, token, logs[token]});
     }

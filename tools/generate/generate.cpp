@@ -102,7 +102,7 @@ class Generation {
 
   // Whether the text has ended.
   bool draw(Row& row, int64_t number) {
-    const std::span<const float> logits = finite_logits(generator_, text_, number, row.ids.size());
+    const std::span<const float> logits = finite_logits(generator_, text_.size(), number, row.ids.size());
     const Drawn drawn =
         sampler_.draw(logits, row.ids, {.sample = row.sample, .place = static_cast<uint64_t>(row.made.ids.size())});
     row.ids.push_back(drawn.token);

@@ -160,13 +160,7 @@ namespace {
 
 // The likeliest, of equal ones the first.
 uint32_t likeliest(const driver::Generator& generator, int64_t row, int64_t tokens, size_t read) {
-  const std::span<const float> logits = generator.logits(row).first(static_cast<size_t>(tokens));
-  const auto bad = std::ranges::find_if(logits, [](float x) { return !std::isfinite(x); });
-  if (bad != logits.end())
-    throw UserError(ExitCode::failed,
-                    fmt::format("the logit of token {} behind {} tokens is {}", bad - logits.begin(), read,
-                                static_cast<double>(*bad)),
-                    "the weights hold numbers that are too large, or the training has diverged");
+  const std::span<const float> logits = finite_logits(generator, static_cast<size_t>(tokens), row, read);
   return static_cast<uint32_t>(std::ranges::max_element(logits) - logits.begin());
 }
 

@@ -49,9 +49,8 @@ bool is_full(const driver::Generator& generator, size_t tokens) {
   return generator.source() && generator.context() > 0 && tokens > static_cast<size_t>(generator.context());
 }
 
-std::span<const float> finite_logits(const driver::Generator& generator, const TextOfModel& text, int64_t row,
-                                     size_t read) {
-  const std::span<const float> logits = generator.logits(row).first(text.size());
+std::span<const float> finite_logits(const driver::Generator& generator, size_t tokens, int64_t row, size_t read) {
+  const std::span<const float> logits = generator.logits(row).first(tokens);
   const auto bad = std::ranges::find_if(logits, [](float x) { return !std::isfinite(x); });
   if (bad != logits.end())
     throw UserError(ExitCode::failed,

@@ -18,9 +18,8 @@ void encode_sources(driver::Generator& generator, const TextOfModel& text,
 // Whether a text of so many tokens has no room for one more: that of a source does not go on without its begin.
 bool is_full(const driver::Generator& generator, size_t tokens);
 
-// Those of the tokens that there are. Throws UserError where one is not finite; `read` tokens have been read.
-std::span<const float> finite_logits(const driver::Generator& generator, const TextOfModel& text, int64_t row,
-                                     size_t read);
+// Those of the first `tokens`. Throws UserError where one is not finite; `read` tokens have been read.
+std::span<const float> finite_logits(const driver::Generator& generator, size_t tokens, int64_t row, size_t read);
 
 // Where a text stands in its row: the token at position 0, and the position of the next one that is read.
 struct TextWindow {
