@@ -38,4 +38,40 @@ void check_patterns(const std::vector<Named>& patterns, const Instance& e, const
   }
 }
 
+namespace {
+
+void warn_of_frozen(const std::vector<Named>& patterns, const std::string& what, const Train& train, const Instance& e,
+                    std::vector<Diagnostic>& warnings) {
+  for (const Named& pattern : patterns) {
+    size_t named = 0, frozen = 0;
+    for (const Parameter& p : e.parameters) {
+      if (p.role != ir::Role::param || !glob(pattern.text, p.path)) continue;
+      ++named;
+      if (is_frozen(train, p)) ++frozen;
+    }
+    if (named == 0 || frozen < named) continue;
+    warnings.push_back({Severity::warning,
+                        pattern.where,
+                        fmt::format("all that {} matches is frozen: {} does nothing", quote(pattern.text), what),
+                        {},
+                        train.lora ? "\"lora\" trains adapters alone, which \"*.lora_*\" matches"
+                                   : "leave its parameters out of \"freeze\""});
+  }
+}
+
+}  // namespace
+
+void warn_of_frozen(const Train& train, const Instance& e, std::vector<Diagnostic>& warnings) {
+  for (const WeightRule& rule : train.regularize)
+    warn_of_frozen(rule.match, "the regularizer " + rule.op, train, e, warnings);
+  for (const WeightRule& rule : train.constrain)
+    warn_of_frozen(rule.match, "the constraint " + rule.op, train, e, warnings);
+  const auto of_groups = [&](const std::optional<Optimizer>& optimizer) {
+    if (!optimizer) return;
+    for (const OptimizerGroup& group : optimizer->groups) warn_of_frozen(group.match, "the group", train, e, warnings);
+  };
+  of_groups(train.optimizer);
+  for (const TrainPhase& phase : train.phases) of_groups(phase.optimizer);
+}
+
 }  // namespace heddle::frontend

@@ -21,4 +21,7 @@ std::vector<std::string> paths_of(const Instance& e, ir::Role role);
 void check_patterns(const std::vector<Named>& patterns, const Instance& e, const std::string& what,
                     Diagnostics& errors);
 
+// Regularizers, constraints and groups that name frozen parameters alone, which no step renews: a warning each.
+void warn_of_frozen(const Train& train, const Instance& e, std::vector<Diagnostic>& warnings);
+
 }  // namespace heddle::frontend

@@ -15,6 +15,7 @@
 #include "frontend/training/check_weights_table.h"
 #include "frontend/training/learning_rate.h"
 #include "frontend/training/paired_inputs.h"
+#include "frontend/training/parameter_patterns.h"
 #include "frontend/training/plan_buckets.h"
 #include "frontend/training/plan_memory.h"
 #include "frontend/training/train_step.h"
@@ -231,19 +232,36 @@ void warn_of_threshold(const Model& model, const Part& part, const Instance& e, 
          "the probability 0.5 is \"threshold\": 0");
 }
 
-// What ends a training early is one of the numbers that an epoch has.
+// What an epoch may be judged by: its losses and metrics, those of written texts included.
+std::vector<Metric> judged_metrics(const Model& model, const TrainingPlan& plan) {
+  std::vector<Metric> metrics = plan.metrics;
+  for (const GeneratedMetric& metric : generated_metrics(model))
+    metrics.push_back({metric.name, find_metric(metric.part->op)->higher_is_better});
+  return metrics;
+}
+
+bool has_validation(const Data& data) {
+  return data.validation || data.validation_fraction > 0 || (data.draw && data.draw->folds > 0);
+}
+
 void plan_early_stop(const Model& model, TrainingPlan& plan) {
   plan.checkpoint = model.train.checkpoint;
   plan.early_stop = model.train.early_stop;
   if (!plan.early_stop) return;
   EarlyStop& stop = *plan.early_stop;
-  const auto metric = std::ranges::find(plan.metrics, stop.on, &Metric::name);
-  if (metric == plan.metrics.end()) {
+  const std::vector<Metric> metrics = judged_metrics(model, plan);
+  const auto metric = std::ranges::find(metrics, stop.on, &Metric::name);
+  if (metric == metrics.end()) {
     std::vector<std::string> names;
-    for (const Metric& m : plan.metrics) names.push_back(m.name);
+    for (const Metric& m : metrics) names.push_back(m.name);
     throw UserError(stop.where, fmt::format("train: early_stop: no loss or metric is called {}", quote(stop.on)),
                     suggest(stop.on, names));
   }
+  const bool of_steps = std::ranges::find(plan.metrics, stop.on, &Metric::name) != plan.metrics.end();
+  if (!of_steps && !has_validation(model.data))
+    throw UserError(stop.where,
+                    fmt::format("train: early_stop: {} is of validation rows, and there are none", quote(stop.on)),
+                    "for example \"validation\": {\"fraction\": 0.1} in data");
   if (stop.mode.empty()) stop.mode = metric->higher_is_better ? "max" : "min";
 }
 
@@ -344,6 +362,7 @@ TrainingPlan plan_training(ModelInstances& instances) {
   plan.buckets = plan_buckets(instances, plan);
   warn_of_endless_training(model, plan.warnings);
   warn_of_mixed(model, e, plan.warnings);
+  warn_of_frozen(model.train, e, plan.warnings);
   warn_of_micro_batches(model, e, plan.warnings);
   if (!model.train.losses.empty()) plan.metrics.push_back({"loss"});
   for (const Part& part : model.train.losses) {

@@ -90,5 +90,12 @@ TEST(FewestThatFit, IsFoundByHalving) {
   EXPECT_EQ(fewest_that_fit(0, [](size_t) { return true; }), 0U);
 }
 
+// Computing the last block again frees nothing, and may take room of its own.
+TEST(FewestThatFit, IsOfAllButTheLastWhereAllTakeMore) {
+  for (size_t least = 1; least <= 8; ++least)
+    EXPECT_EQ(fewest_that_fit(9, [&](size_t n) { return n >= least && n <= 8; }), least);
+  EXPECT_FALSE(fewest_that_fit(1, [](size_t n) { return n > 1; }));
+}
+
 }  // namespace
 }  // namespace heddle::driver

@@ -60,8 +60,10 @@ std::optional<size_t> MemoryPlans::within(int64_t limit) {
 }
 
 int64_t MemoryPlans::least_bytes(int64_t limit) {
-  const int64_t all = with(memory().others.size()).limit_bytes;
-  return all <= limit ? all : std::min(all, with(0).limit_bytes);
+  const size_t blocks = memory().others.size();
+  int64_t least = with(blocks).limit_bytes;
+  if (least > limit && blocks > 1) least = std::min(least, with(blocks - 1).limit_bytes);
+  return least <= limit ? least : std::min(least, with(0).limit_bytes);
 }
 
 }  // namespace heddle::driver

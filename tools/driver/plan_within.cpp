@@ -68,8 +68,9 @@ int64_t limit_of(const frontend::PlannedMemory& memory, const CompileOptions& op
 
 std::optional<size_t> fewest_that_fit(size_t all, const std::function<bool(size_t)>& fits) {
   if (fits(0)) return 0;
-  if (all == 0 || !fits(all)) return std::nullopt;
+  if (all == 0) return std::nullopt;
   size_t too_few = 0, enough = all;
+  if (!fits(enough) && (--enough == 0 || !fits(enough))) return std::nullopt;
   while (enough - too_few > 1) {
     const size_t middle = too_few + (enough - too_few) / 2;
     (fits(middle) ? enough : too_few) = middle;

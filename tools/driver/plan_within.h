@@ -13,7 +13,8 @@ namespace heddle::driver {
 int64_t limit_of(const frontend::PlannedMemory& memory, const CompileOptions& options);
 
 // Of `all` blocks that may be computed again, the fewest that fit: none, or found by halving, since more blocks take less
-// memory. Nothing where all of them are not enough. The last number that has fitted is the one that is returned.
+// memory. The last block is an exception: the sweep begins there, so computing it again may free nothing. Nothing where
+// neither all blocks nor all but the last one fit. The last number that has fitted is the one that is returned.
 std::optional<size_t> fewest_that_fit(size_t all, const std::function<bool(size_t)>& fits);
 
 // The module as the passes leave it, with the plan's blocks and the first `others` of those that may join them.
