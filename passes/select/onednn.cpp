@@ -24,7 +24,7 @@ std::string refusal(const Graph& g, const Node& n, const Target& target) {
   values.insert(values.end(), n.results.begin(), n.results.end());
   for (const ValueId v : values) {
     const Type& type = g[v].type;
-    if (n.op->traits.convolution && type.rank() > 4) return "used for convolutions of images only, not of volumes";
+    if (n.op->traits.convolution && type.rank() > 5) return "used for convolutions of images and volumes only";
     if (type.dtype != DType::f32) return "used for f32 only, not " + to_string(type.dtype);
     // Sizes are int64_t in its interface, but kernels compute with int: 8589934592 columns ended in a division by 0.
     for (const int64_t size : type.dims)

@@ -39,7 +39,7 @@ std::string unsupported(const codegen::Library& call) {
   std::vector<codegen::TensorDesc> all = call.operands;
   all.insert(all.end(), call.results.begin(), call.results.end());
   for (const auto& t : all) {
-    if (call.convolution && t.dims.size() > 4) return fmt::format("a convolution of rank {}", t.dims.size());
+    if (call.convolution && t.dims.size() > 5) return fmt::format("a convolution of rank {}", t.dims.size());
     if (t.dtype != "f32") return fmt::format("dtype {}", t.dtype);
     if (std::find(t.dims.begin(), t.dims.end(), 0) != t.dims.end()) return "an empty tensor";
   }

@@ -7,6 +7,8 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -20,9 +22,18 @@ using dnnl::memory;
 using Dims = memory::dims;
 constexpr auto kF32 = memory::data_type::f32;
 
+inline int64_t product(const Dims& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
+}
+
+// Of images or volumes: `in`, `out`, `window` and what follows have a number per axis between batch and channels.
 struct Convolution {
-  int64_t n, h, w, c, oh, ow, o, kh, kw, groups;
-  Dims strides, dilations, low, high;
+  int64_t n, c, o, groups;
+  Dims in, out, window, strides, dilations, low, high;
+
+  int64_t image() const { return product(in) * c; }  // elements
+  int64_t made() const { return product(out) * o; }
+  int64_t row() const { return product(out) / out[0]; }  // positions of one row of the result: all axes but the first
 };
 
 // Matrix sizes and strides in elements; `batch` matrices follow each other.
@@ -196,18 +207,24 @@ class Builder {
                    const dnnl::convolution_backward_weights::primitive_desc& desc, OnednnTasks& tasks,
                    Scratch& scratch);
 
-  // `n` images of a convolution, channels last.
-  static memory::desc images(int64_t n, int64_t h, int64_t w, int64_t c) {
-    return memory::desc({n, c, h, w}, kF32, memory::format_tag::nhwc);
+  // `n` images or volumes of a convolution, channels last.
+  static memory::desc images(int64_t n, const Dims& sizes, int64_t c) {
+    Dims dims = {n, c};
+    dims.insert(dims.end(), sizes.begin(), sizes.end());
+    return memory::desc(dims, kF32, sizes.size() == 3 ? memory::format_tag::ndhwc : memory::format_tag::nhwc);
   }
   // The library's dimensions are o, i, h, w wherever they lie; in memory channels are last, as in images.
   static memory::desc weights(const Convolution& g, bool any) {
     using Tag = memory::format_tag;
-    if (g.groups == 1) return memory::desc({g.o, g.c, g.kh, g.kw}, kF32, any ? Tag::any : Tag::ohwi);
-    return memory::desc({g.groups, g.o / g.groups, g.c / g.groups, g.kh, g.kw}, kF32, any ? Tag::any : Tag::gohwi);
+    const bool volume = g.window.size() == 3, grouped = g.groups > 1;
+    Dims dims = {g.o / g.groups, g.c / g.groups};
+    if (grouped) dims.insert(dims.begin(), g.groups);
+    dims.insert(dims.end(), g.window.begin(), g.window.end());
+    const Tag plain = grouped ? (volume ? Tag::godhwi : Tag::gohwi) : (volume ? Tag::odhwi : Tag::ohwi);
+    return memory::desc(dims, kF32, any ? Tag::any : plain);
   }
   dnnl::convolution_forward::primitive_desc forward_desc(const Convolution& g, int64_t n, bool bias) const {
-    const auto x = images(n, g.h, g.w, g.c), y = images(n, g.oh, g.ow, g.o), w = weights(g, true);
+    const auto x = images(n, g.in, g.c), y = images(n, g.out, g.o), w = weights(g, true);
     const auto kind = dnnl::prop_kind::forward_training;
     const auto direct = dnnl::algorithm::convolution_direct;
     const memory::desc b({g.o}, kF32, memory::format_tag::x);

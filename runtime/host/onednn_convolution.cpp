@@ -2,23 +2,35 @@
 
 namespace heddle::runtime::onednn {
 
-// x: [n,h,w,c], w: [o,kh,kw,c/groups], y: [n,oh,ow,o]. oneDNN counts dilation from 0.
+// x: [n,...,c], w: [o,...,c/groups], y: [n,...,o], of two or three axes in between. oneDNN counts dilation from 0.
 Convolution Builder::geometry(const Dims& x, const Dims& w, const Dims& y) const {
-  Convolution g{x[0], x[1], x[2], x[3], y[1], y[2], y[3], w[1], w[2], integers(call_, "groups", {1})[0],
-                {},   {},   {},   {}};
-  const auto pads = integers(call_, "pads", {0, 0, 0, 0});
-  const auto dilations = integers(call_, "dilations", {1, 1});
-  g.strides = integers(call_, "strides", {1, 1});
-  g.dilations = {dilations[0] - 1, dilations[1] - 1};
-  g.low = {pads[0], pads[1]};
-  g.high = {pads[2], pads[3]};
+  const auto inner = [](const Dims& dims) { return Dims(dims.begin() + 1, dims.end() - 1); };
+  Convolution g{.n = x.front(),
+                .c = x.back(),
+                .o = w.front(),
+                .groups = integers(call_, "groups", {1})[0],
+                .in = inner(x),
+                .out = inner(y),
+                .window = inner(w),
+                .strides = {},
+                .dilations = {},
+                .low = {},
+                .high = {}};
+  const size_t axes = g.in.size();
+  const auto half = static_cast<std::ptrdiff_t>(axes);
+  const auto pads = integers(call_, "pads", Dims(2 * axes, 0));
+  g.strides = integers(call_, "strides", Dims(axes, 1));
+  g.dilations = integers(call_, "dilations", Dims(axes, 1));
+  for (int64_t& dilation : g.dilations) --dilation;
+  g.low.assign(pads.begin(), pads.begin() + half);
+  g.high.assign(pads.begin() + half, pads.end());
   return g;
 }
 
 // Where relu follows, a slice is worked off in pieces whose result is still in the cache then.
 void Builder::forward(const Convolution& g) {
   constexpr int64_t kPieceBytes = int64_t{1} << 19;
-  const int64_t image = g.oh * g.ow * g.o, image_bytes = image * static_cast<int64_t>(sizeof(float));
+  const int64_t image = g.made(), image_bytes = image * static_cast<int64_t>(sizeof(float));
   const int64_t count = cuts(g.n);
   for (int64_t i = 0; i < count; ++i) {
     const Share slice = share(g.n, i, count);
@@ -38,10 +50,9 @@ void Builder::forward_piece(const Convolution& g, Share s, OnednnTasks& tasks, S
   const bool bias = has_bias();
   const auto desc = forward_desc(g, s.size(), bias);
   float* w = packed(weights(g, false), operand(1), desc.weights_desc());
-  std::vector<dnnl_exec_arg_t> arguments = {
-      {DNNL_ARG_SRC, bind(desc.src_desc(), at(operand(0), s.begin * g.h * g.w * g.c))},
-      {DNNL_ARG_WEIGHTS, bind(desc.weights_desc(), w)},
-      {DNNL_ARG_DST, bind(desc.dst_desc(), at(result(), s.begin * g.oh * g.ow * g.o))}};
+  std::vector<dnnl_exec_arg_t> arguments = {{DNNL_ARG_SRC, bind(desc.src_desc(), at(operand(0), s.begin * g.image()))},
+                                            {DNNL_ARG_WEIGHTS, bind(desc.weights_desc(), w)},
+                                            {DNNL_ARG_DST, bind(desc.dst_desc(), at(result(), s.begin * g.made()))}};
   if (bias) arguments.push_back({DNNL_ARG_BIAS, bind(desc.bias_desc(), operand(2))});
   add(tasks, desc, dnnl::convolution_forward(desc), std::move(arguments), scratch);
 }
@@ -54,9 +65,9 @@ void Builder::data_grad(const Convolution& g) {
     const auto desc = gradient<dnnl::convolution_backward_data>(g, hint, weights(g, true));
     float* w = packed(weights(g, false), operand(1), desc.weights_desc());
     add_slice(desc, dnnl::convolution_backward_data(desc),
-              {{DNNL_ARG_DIFF_DST, bind(desc.diff_dst_desc(), at(operand(0), s.begin * g.oh * g.ow * g.o))},
+              {{DNNL_ARG_DIFF_DST, bind(desc.diff_dst_desc(), at(operand(0), s.begin * g.made()))},
                {DNNL_ARG_WEIGHTS, bind(desc.weights_desc(), w)},
-               {DNNL_ARG_DIFF_SRC, bind(desc.diff_src_desc(), at(result(), s.begin * g.h * g.w * g.c))}});
+               {DNNL_ARG_DIFF_SRC, bind(desc.diff_src_desc(), at(result(), s.begin * g.image()))}});
   }
 }
 
@@ -68,14 +79,15 @@ std::vector<Share> shares(int64_t n, int64_t count) {
   return all;
 }
 
-// The rows of the image that rows of the result read, and the padding before and behind them.
+// The rows of the image that rows of the result read, and the padding before and behind them. A row is all that has one
+// index along the first axis.
 struct Band {
   int64_t begin = 0, size = 0, low = 0, high = 0;
 };
 Band band_of(const Convolution& g, Share rows) {
   const int64_t first = rows.begin * g.strides[0] - g.low[0];
-  const int64_t end = (rows.end - 1) * g.strides[0] + (g.kh - 1) * (g.dilations[0] + 1) + 1 - g.low[0];
-  const int64_t begin = std::clamp<int64_t>(first, 0, g.h), last = std::clamp<int64_t>(end, begin, g.h);
+  const int64_t end = (rows.end - 1) * g.strides[0] + (g.window[0] - 1) * (g.dilations[0] + 1) + 1 - g.low[0];
+  const int64_t begin = std::clamp<int64_t>(first, 0, g.in[0]), last = std::clamp<int64_t>(end, begin, g.in[0]);
   return {begin, last - begin, begin - first, end - last};
 }
 
@@ -84,13 +96,13 @@ Band band_of(const Convolution& g, Share rows) {
 // A slice's positions in runs: several images each, one, or bands of an image's rows. What reads
 // padding alone is left out.
 std::vector<Builder::FilterRun> Builder::filter_runs(const Convolution& g, Share images) {
-  const int64_t image = g.oh * g.ow, runs = filter_runs_of(images.size() * image, g.ow);
+  const int64_t image = product(g.out), runs = filter_runs_of(images.size() * image, g.row());
   std::vector<FilterRun> all;
   const int64_t groups = std::min(images.size(), runs);
   for (const Share& s : shares(images.size(), groups)) {
     const Share some{images.begin + s.begin, images.begin + s.end};
-    const int64_t bands = std::clamp<int64_t>(runs / groups, 1, some.size() == 1 ? g.oh : 1);
-    for (const Share& rows : shares(g.oh, bands))
+    const int64_t bands = std::clamp<int64_t>(runs / groups, 1, some.size() == 1 ? g.out[0] : 1);
+    for (const Share& rows : shares(g.out[0], bands))
       if (band_of(g, rows).size > 0) all.push_back({some, rows});
   }
   return all;
@@ -128,18 +140,18 @@ dnnl::convolution_backward_weights::primitive_desc Builder::filter_desc(const Co
                                                                         const memory::desc& layout) const {
   const Band band = band_of(g, run.rows);
   Convolution part = g;
-  part.h = band.size, part.oh = run.rows.size();
+  part.in[0] = band.size, part.out[0] = run.rows.size();
   part.low[0] = band.low, part.high[0] = band.high;
-  if (run.rows.size() == g.oh) part = g;
+  if (run.rows.size() == g.out[0]) part = g;
   return gradient<dnnl::convolution_backward_weights>(part, forward_desc(part, run.images.size(), false), layout);
 }
 
 void Builder::filter_task(const Convolution& g, const FilterRun& run,
                           const dnnl::convolution_backward_weights::primitive_desc& desc, OnednnTasks& tasks,
                           Scratch& scratch) {
-  const int64_t row = run.rows.size() == g.oh ? 0 : band_of(g, run.rows).begin;
-  const int64_t x = (run.images.begin * g.h + row) * g.w * g.c;
-  const int64_t dy = (run.images.begin * g.oh + run.rows.begin) * g.ow * g.o;
+  const int64_t row = run.rows.size() == g.out[0] ? 0 : band_of(g, run.rows).begin;
+  const int64_t x = run.images.begin * g.image() + row * (g.image() / g.in[0]);
+  const int64_t dy = run.images.begin * g.made() + run.rows.begin * g.row() * g.o;
   add(tasks, desc, dnnl::convolution_backward_weights(desc),
       {{DNNL_ARG_SRC, bind(desc.src_desc(), at(operand(0), x))},
        {DNNL_ARG_DIFF_DST, bind(desc.diff_dst_desc(), at(operand(1), dy))},

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
 #include <vector>
 
 #include "ir/diagnostic.h"
@@ -203,41 +204,72 @@ TEST(Onednn, MatmulKeepsNumbersBelowTheNormalOnes) {
   EXPECT_EQ(run(call, in, 1, 1), (Floats{1e-40F, 0, 0, 2e-41F}));
 }
 
+// Of images, or of volumes: those have a depth, and a number more in front of strides, dilations and both halves of pads.
 struct ConvolutionCase {
   int64_t n, h, w, c, o, kh, kw;
   Dims strides = {1, 1}, pads = {0, 0, 0, 0}, dilations = {1, 1};
   int64_t groups = 1;
-  int64_t oh() const { return (h + pads[0] + pads[2] - dilations[0] * (kh - 1) - 1) / strides[0] + 1; }
-  int64_t ow() const { return (w + pads[1] + pads[3] - dilations[1] * (kw - 1) - 1) / strides[1] + 1; }
+  int64_t d = 0, kd = 0;
+
+  Dims in() const { return d > 0 ? Dims{d, h, w} : Dims{h, w}; }
+  Dims window() const { return d > 0 ? Dims{kd, kh, kw} : Dims{kh, kw}; }
+  Dims out() const {
+    Dims sizes = in();
+    for (size_t i = 0; i < sizes.size(); ++i)
+      sizes[i] = (sizes[i] + pads[i] + pads[sizes.size() + i] - dilations[i] * (window()[i] - 1) - 1) / strides[i] + 1;
+    return sizes;
+  }
 };
+
+Dims around(int64_t first, Dims inner, int64_t last) {
+  inner.insert(inner.begin(), first);
+  inner.push_back(last);
+  return inner;
+}
+
+Dims coordinates(int64_t element, const Dims& sizes) {
+  Dims at(sizes.size());
+  for (size_t i = sizes.size(); i-- > 0; element /= sizes[i]) at[i] = element % sizes[i];
+  return at;
+}
+
+// The element of the input that a position of the result reads through one of the window; nothing in the padding.
+std::optional<int64_t> read_through(const ConvolutionCase& p, const Dims& result, const Dims& window) {
+  const Dims in = p.in();
+  int64_t element = 0;
+  for (size_t i = 0; i < in.size(); ++i) {
+    const int64_t at = result[i] * p.strides[i] + window[i] * p.dilations[i] - p.pads[i];
+    if (at < 0 || at >= in[i]) return std::nullopt;
+    element = element * in[i] + at;
+  }
+  return element;
+}
 
 // Calls f(x index, w index, y index) for each product of the convolution.
 template <class F>
 void products(const ConvolutionCase& p, F f) {
-  const int64_t oh = p.oh(), ow = p.ow(), cg = p.c / p.groups, og = p.o / p.groups;
+  const auto elements = [](const Dims& sizes) { return static_cast<int64_t>(count(sizes)); };
+  const int64_t in = elements(p.in()), out = elements(p.out()), window = elements(p.window());
+  const int64_t cg = p.c / p.groups, og = p.o / p.groups;
   for (int64_t n = 0; n < p.n; ++n)
-    for (int64_t i = 0; i < oh; ++i)
-      for (int64_t j = 0; j < ow; ++j)
+    for (int64_t i = 0; i < out; ++i)
+      for (int64_t k = 0; k < window; ++k) {
+        const auto read = read_through(p, coordinates(i, p.out()), coordinates(k, p.window()));
+        if (!read) continue;
         for (int64_t o = 0; o < p.o; ++o)
           for (int64_t c = 0; c < cg; ++c)
-            for (int64_t a = 0; a < p.kh; ++a)
-              for (int64_t b = 0; b < p.kw; ++b) {
-                const int64_t y = i * p.strides[0] + a * p.dilations[0] - p.pads[0];
-                const int64_t x = j * p.strides[1] + b * p.dilations[1] - p.pads[1];
-                if (y < 0 || y >= p.h || x < 0 || x >= p.w) continue;
-                const int64_t channel = o / og * cg + c;
-                f(static_cast<size_t>(((n * p.h + y) * p.w + x) * p.c + channel),
-                  static_cast<size_t>(((o * p.kh + a) * p.kw + b) * cg + c),
-                  static_cast<size_t>(((n * oh + i) * ow + j) * p.o + o));
-              }
+            f(static_cast<size_t>((n * in + *read) * p.c + o / og * cg + c),
+              static_cast<size_t>((o * window + k) * cg + c), static_cast<size_t>((n * out + i) * p.o + o));
+      }
 }
 
 void check_convolution(const ConvolutionCase& p, Values kind = Values::ordinary) {
-  const Dims x = {p.n, p.h, p.w, p.c}, w = {p.o, p.kh, p.kw, p.c / p.groups}, y = {p.n, p.oh(), p.ow(), p.o};
+  const Dims x = around(p.n, p.in(), p.c), w = around(p.o, p.window(), p.c / p.groups);
+  const Dims y = around(p.n, p.out(), p.o);
   const std::map<std::string, Dims> attributes = {
       {"strides", p.strides}, {"pads", p.pads}, {"dilations", p.dilations}, {"groups", {p.groups}}};
   const std::string what =
-      fmt::format("{}x{}x{}x{} -> {} {}x{} groups {}", p.n, p.h, p.w, p.c, p.o, p.kh, p.kw, p.groups);
+      fmt::format("{}x{}x{}x{}x{} -> {} {}x{}x{} groups {}", p.n, p.d, p.h, p.w, p.c, p.o, p.kd, p.kh, p.kw, p.groups);
   const auto terms = [&](size_t n) {
     return static_cast<double>(count(y) * count(w)) / static_cast<double>(p.o * static_cast<int64_t>(n));
   };
@@ -254,13 +286,15 @@ void check_convolution(const ConvolutionCase& p, Values kind = Values::ordinary)
   in = operands_of(data, kind);
   want.assign(count(x), 0.0);
   products(p, [&](size_t i, size_t j, size_t k) { want[i] += static_cast<double>(in[0][k]) * in[1][j]; });
-  check(data, want, static_cast<double>(p.o * p.kh * p.kw), "conv2d_data_grad " + what, kind);
+  check(data, want, static_cast<double>(p.o) * static_cast<double>(count(p.window())), "conv2d_data_grad " + what,
+        kind);
 
   Library filter = call_of("conv2d_filter_grad", {x, y}, w, attributes);
   in = operands_of(filter, kind);
   want.assign(count(w), 0.0);
   products(p, [&](size_t i, size_t j, size_t k) { want[j] += static_cast<double>(in[0][i]) * in[1][k]; });
-  check(filter, want, static_cast<double>(p.n * p.oh() * p.ow()), "conv2d_filter_grad " + what, kind);
+  check(filter, want, static_cast<double>(p.n) * static_cast<double>(count(p.out())), "conv2d_filter_grad " + what,
+        kind);
 }
 
 TEST(Onednn, ConvolutionOfTheMnistNetwork) {
@@ -277,6 +311,52 @@ TEST(Onednn, ConvolutionPadsStridesDilations) {
 TEST(Onednn, ConvolutionGroups) {
   check_convolution({.n = 4, .h = 7, .w = 7, .c = 8, .o = 8, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}, .groups = 8});
   check_convolution({.n = 3, .h = 6, .w = 6, .c = 6, .o = 4, .kh = 3, .kw = 3, .groups = 2});
+}
+
+TEST(Onednn, ConvolutionOfVolumes) {
+  for (const Values kind : {Values::ordinary, Values::special}) {
+    check_convolution({.n = 3,
+                       .h = 6,
+                       .w = 5,
+                       .c = 2,
+                       .o = 8,
+                       .kh = 3,
+                       .kw = 2,
+                       .strides = {1, 1, 1},
+                       .pads = {1, 1, 0, 1, 1, 1},
+                       .dilations = {1, 1, 1},
+                       .d = 4,
+                       .kd = 3},
+                      kind);
+    check_convolution({.n = 2,
+                       .h = 9,
+                       .w = 8,
+                       .c = 4,
+                       .o = 6,
+                       .kh = 3,
+                       .kw = 1,
+                       .strides = {2, 1, 2},
+                       .pads = {0, 2, 0, 1, 0, 0},
+                       .dilations = {1, 2, 1},
+                       .groups = 2,
+                       .d = 7,
+                       .kd = 2},
+                      kind);
+    // Of so many positions the filter gradient is cut into runs of images and bands of depth.
+    check_convolution({.n = 1,
+                       .h = 16,
+                       .w = 16,
+                       .c = 1,
+                       .o = 4,
+                       .kh = 3,
+                       .kw = 3,
+                       .strides = {1, 1, 1},
+                       .pads = {1, 1, 1, 1, 1, 1},
+                       .dilations = {1, 1, 1},
+                       .d = 16,
+                       .kd = 3},
+                      kind);
+  }
 }
 
 // nan and infinities reach exactly the results whose window reads them: no padding and no unused lane spreads them.
