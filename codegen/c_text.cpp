@@ -146,7 +146,7 @@ std::string index_text(const IndexExpr& e, const ir::Dims& extents, std::span<co
   return text;
 }
 
-std::string guard_text(const ir::IndexMap& map, std::span<const std::string> names) {
+std::string guard_text(const ir::IndexMap& map, std::span<const std::string> names, const std::string& also) {
   std::vector<std::string> conditions;
   for (const ir::Guard& g : map.guards) {
     const ir::Range r = range(g.expr, map.extents);
@@ -159,7 +159,9 @@ std::string guard_text(const ir::IndexMap& map, std::span<const std::string> nam
     if (r.low < g.low) conditions.push_back(fmt::format("{} >= {}", value, g.low));
     if (r.high >= g.high) conditions.push_back(fmt::format("{} < {}", value, g.high));
   }
-  return joined(conditions, " && ");
+  if (also != " && ")
+    for (std::string& condition : conditions) condition = "(" + condition + ")";
+  return joined(conditions, also);
 }
 
 std::vector<std::string> block(const std::string& head, const std::vector<std::string>& lines) {

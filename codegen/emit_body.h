@@ -100,6 +100,9 @@ class Body {
 
   Operand load(ir::ValueId v, const ir::IndexMap& at);
   std::string element(ir::ValueId v, const std::string& offset, const std::string& guard) const;
+  bool is_mask(const ir::IndexMap& at) const;
+  std::string mask_text(const ir::IndexMap& at) const;
+  std::string condition_text(const ir::IndexMap& at) const;  // of the guards: "" where they always hold
   std::optional<Operand> load_packet(ir::ValueId v, const ir::IndexMap& at, const ir::IndexExpr& linear);
   ir::Packets packets(bool here = true) const;
   void store_packet(ir::ValueId v, const Operand& operand, const ir::IndexExpr& linear, const ir::IndexMap& at);

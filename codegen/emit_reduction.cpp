@@ -100,7 +100,7 @@ std::string Body::add_text(const Node& n, const Signature& s, const ReductionAcc
   std::vector<std::string> arguments, guards;
   for (size_t i = 0; i < n.operands.size(); ++i) {
     arguments.push_back(value(n.operands[i], access.operands[i]).text);
-    const std::string guard = guard_text(access.operands[i], coordinates_);
+    const std::string guard = condition_text(access.operands[i]);
     if (!guard.empty() && std::find(guards.begin(), guards.end(), guard) == guards.end()) guards.push_back(guard);
   }
   condition = joined(guards, " && ");
