@@ -74,13 +74,16 @@ class Body {
   // Adds the reduction's element at this point to the accumulator.
   void accumulate(const ir::loop::Accumulate& add, const std::string& accumulator, const std::string& condition);
   // The loop body over columns: packet loads, then what is computed element by element, then the stores.
-  void open_columns();
+  // `behind_row`: the lines of the scope around stand in front of the loop over columns, once for each row.
+  void open_columns(bool behind_row = false);
   std::vector<std::string> close_columns();
   // Where rows are loaded in batches: their packets' declarations, and the statements that load one row's.
   struct Ahead {
     std::vector<std::string> arrays, loads;
   };
   Ahead take_ahead() { return std::exchange(ahead_, {}); }
+  // Whether reductions of all columns stand in front of the loop over columns: from here on none does.
+  bool take_reduced_columns() { return std::exchange(reduced_columns_, false); }
 
   // The pass over the row that the following lines belong to: it writes the elements that the plan keeps from it, and
   // reads those that earlier ones kept. Outside of passes none.
@@ -134,12 +137,19 @@ class Body {
   struct Running {
     std::string accumulator, valid;  // `valid`: counts the points, where the result needs that
     bool packets = false;
-    bool runs = false;  // a long sum
-    std::string at(const std::string& name) const { return packets && !name.empty() ? name + "[k]" : name; }
+    bool columns = false;  // of all columns at once
+    bool runs = false;     // a long sum
+    std::string at(const std::string& name) const {
+      return name.empty() ? name : packets ? name + "[k]" : columns ? name + "[column]" : name;
+    }
+    std::string sum() const { return columns && runs ? accumulator + ".at(column)" : at(accumulator); }
   };
+  bool reduces_columns(const ir::ReductionAccess& access) const;
   void reduce_loops(const ir::Node& n, const ir::Signature& s, const ir::ReductionAccess& access,
                     const Running& running);
-  std::string end_run(int64_t turns, const std::string& accumulator, const std::string& counter) const;
+  std::vector<std::string> reduce_columns(const ir::Node& n, const ir::Signature& s, const ir::ReductionAccess& access,
+                                          const Running& running);
+  std::string end_run(int64_t turns, const Running& running, const std::string& counter) const;
   std::vector<std::string> reduce_point(const ir::Node& n, const ir::Signature& s, const ir::ReductionAccess& access,
                                         const Running& running);
   void in_scope(size_t scope, const std::function<void()>& write);
@@ -162,6 +172,9 @@ class Body {
   Ahead ahead_;
   std::vector<std::string> stores_;  // of the point or packet, for after its elements
   std::map<ir::ValueId, std::string> defined_;
+  bool behind_row_ = false;      // of the loop over columns that is open
+  bool around_columns_ = false;  // a reduction of all columns is written, whose innermost loop they are
+  bool reduced_columns_ = false;
   bool spread_ = false;                   // the loop that is written is shared by a warp's lanes
   std::vector<std::string> coordinates_;  // texts of row, column, loop counters, then of what lookups bind
   size_t first_bound_ = SIZE_MAX;         // the first coordinate that a lookup binds

@@ -60,9 +60,15 @@ class LoopText {
 
   void points_of(Body& body, const Nest& nest) {
     body.open(/*covers=*/1);
-    body.open_columns();
+    body.open_columns(/*behind_row=*/nest.extents[kRow] > 1 && nest.extents[kColumn] == text_.plan.columns);
     write(body, nest.body);
     const std::vector<std::string> columns = body.close_columns();
+    if (body.take_reduced_columns()) {
+      body.lines(block(head_of_columns("HD_COLUMNS"), columns));
+      const std::vector<std::string> row = body.close();
+      return body.lines(
+          block(fmt::format("HD_ROWS({}, row, {}, {})", text_.index_type, nest.extents[kRow], text_.team), row));
+    }
     body.lines(columns);
     const std::vector<std::string> inside = body.close();
     body.lines(block(fmt::format("{}({}, row, column, {}, {}, {})", text_.groups ? "HD_GROUPS" : "HD_POINTS",
@@ -92,7 +98,7 @@ class LoopText {
   void columns(Body& body, const Nest& nest) {
     if (nest.body.empty()) return;
     body.set_phase(nest.pass);
-    body.open_columns();
+    body.open_columns(/*behind_row=*/nest.axis != Axis::span);
     write(body, nest.body);
     const std::vector<std::string> inside = body.close_columns();
     body.set_phase(std::nullopt);

@@ -40,7 +40,8 @@ Operand Body::load(ValueId v, const IndexMap& at) {
 // branches they kept it from that: max pooling of 3 x 3 with a border took 50 times as long.
 bool Body::is_mask(const IndexMap& at) const {
   if (generated(*k_.schedule).threads > 1 || text_.vector_width > 1 || first_bound_ != SIZE_MAX) return false;
-  if (std::ranges::none_of(scopes_, [](const Scope& s) { return s.covers == kColumn + 1; })) return false;
+  const auto of_columns = [](const Scope& s) { return s.covers == kColumn + 1; };
+  if (!around_columns_ && std::ranges::none_of(scopes_, of_columns)) return false;
   const auto depends = [&](size_t from, size_t to) {
     return std::ranges::any_of(at.guards, [&](const Guard& g) {
       for (size_t c = from; c < to; ++c)
@@ -56,7 +57,7 @@ std::string Body::mask_text(const IndexMap& at) const {
 }
 
 std::string Body::condition_text(const IndexMap& at) const {
-  if (guard_text(at, coordinates_).empty() || !is_mask(at)) return guard_text(at, coordinates_);
+  if (around_columns_ || guard_text(at, coordinates_).empty() || !is_mask(at)) return guard_text(at, coordinates_);
   // A comparison of columns: g++ 12 makes no vectors of what one condition of the whole row selects.
   return fmt::format("column < ({} & {})", mask_text(at), at.extents[kColumn]);
 }
@@ -116,7 +117,8 @@ std::string Body::each_of_packet() const {
   return fmt::format("{}(k, {}{})", each, text_.vector_width, rest);
 }
 
-void Body::open_columns() {
+void Body::open_columns(bool behind_row) {
+  behind_row_ = behind_row;
   if (text_.vector_width > 1) {
     open(/*covers=*/1, /*packet=*/true);
     coordinates_[kColumn] = "column + k";
