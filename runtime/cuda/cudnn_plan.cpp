@@ -148,8 +148,9 @@ std::vector<int> notes(const CudnnObject& engine, cudnn::Attribute attribute, cu
 // Why an engine with such notes is not admitted, or "".
 std::string objection(const std::vector<int>& numerical, const std::vector<int>& behavior, bool exact_f32) {
   using namespace cudnn;
-  static const std::array<std::pair<int, const char*>, 7> kNever = {{{kNondeterministic, "add in no fixed order"},
+  static const std::array<std::pair<int, const char*>, 8> kNever = {{{kNondeterministic, "add in no fixed order"},
                                                                      {kReducedSums, "sum in less than f32"},
+                                                                     {kDownConverts, "round their operands to halves"},
                                                                      {kFft, "transform"},
                                                                      {kWinograd, "transform"},
                                                                      {kWinograd4x4, "transform"},
@@ -158,7 +159,7 @@ std::string objection(const std::vector<int>& numerical, const std::vector<int>&
   const auto has = [](const std::vector<int>& all, int note) { return std::ranges::find(all, note) != all.end(); };
   for (const auto& [note, words] : kNever)
     if (has(numerical, note)) return words;
-  if (exact_f32 && (has(numerical, kTensorCores) || has(numerical, kDownConverts))) return "round f32 to tf32";
+  if (exact_f32 && has(numerical, kTensorCores)) return "round f32 to tf32";
   if (has(behavior, kRuntimeCompilation)) return "compile at run time";
   if (has(behavior, kNeedsCublaslt)) return "need cuBLASLt";
   return {};

@@ -2,9 +2,9 @@
 // takes no more scratch than it may. Without a device it plans for one that is described, which says how much scratch a
 // call takes; a plan that is executed is made for the device itself.
 //
-// Not admitted: engines that add in no fixed order, that sum in less than f32, that transform (Winograd's, Fourier's:
-// their errors are others), that compile at run time, or that need another library; tensor cores for operands of f32
-// where they may not be rounded to TF32.
+// Not admitted: engines that add in no fixed order, that sum in less than f32, that round operands to halves, that
+// transform (Winograd's, Fourier's: their errors are others), that compile at run time, or that need another library;
+// tensor cores for operands of f32 where they may not be rounded to TF32. The notes of an engine say what it does.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -305,6 +305,7 @@ const std::vector<Fault>& faults() {
       {"NoConfiguration", [](auto& a) { a.engine = 12345; }, "a configuration that no heuristic named"},
       {"AddsInNoOrder", [](auto& a) { a.engine = 3; }, "an engine that adds in no fixed order"},
       {"SumsInLess", [](auto& a) { a.engine = 21; }, "an engine that sums in less than f32"},
+      {"RoundsToHalves", [](auto& a) { a.engine = 31; }, "an engine that rounds its operands to halves"},
       {"Transforms", [](auto& a) { a.engine = 58; }, "an engine that transforms"},
       {"CompilesAtRunTime", [](auto& a) { a.engine = 11; }, "an engine that compiles at run time"},
       {"PlanWithoutADevice", [](auto& a) { a.has_handle = false, a.has_description = true; },
@@ -616,7 +617,8 @@ TEST_F(CudnnCalls, SayWhyNoEngineIsAdmitted) {
   }
   unsetenv("HEDDLE_FAKE_CUDNN_ENGINES");
   EXPECT_NE(text.find("cuDNN 9.19.0 cannot run 'plain': f32[2,3,3,4] = f32[2,5,5,3], f32[4,3,3,3]: none of its engines "
-                      "is admitted: 1 add in no fixed order; 1 sum in less than f32; 1 transform; "),
+                      "is admitted: 1 add in no fixed order; 1 sum in less than f32; 1 round their operands to halves; "
+                      "1 transform; "),
             std::string::npos)
       << text;
   EXPECT_FALSE(has_violations()) << testing::fake_report();

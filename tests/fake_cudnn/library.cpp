@@ -64,16 +64,12 @@ std::vector<EngineOf> engines_of(const Object& graph, int mode) {
   const bool f32 = graph.operation->x.type == 0;
   std::vector<EngineOf> list = {{3, {kTensorCores, kNondeterministic}, {}, 0, "adds in no fixed order"},
                                 {21, {kTensorCores, kReducedSums}, {}, 0, "sums in less than f32"},
+                                {31, {kTensorCores, kDownConverts}, {}, 0, "rounds its operands to halves"},
                                 {58, {kTensorCores, kWinograd}, {}, kMore, "transforms"},
                                 {11, {kTensorCores}, {kRuntimeCompilation}, 0, "compiles at run time"},
                                 {13, {kTensorCores}, {kNeedsCublaslt}, 0, "needs cuBLASLt"},
                                 {20, {kStrictNan}, {}, kMost, ""},
-                                {47,
-                                 f32 ? std::vector<int>{kTensorCores, kDownConverts} : std::vector<int>{kTensorCores},
-                                 {},
-                                 kMore + 3,
-                                 "",
-                                 f32},
+                                {47, {kTensorCores}, {}, kMore + 3, "", f32},
                                 {66, {kStrictNan}, {}, kScratch, ""}};
   const int64_t more = graph.for_handle ? std::atoll(setting("HEDDLE_FAKE_CUDNN_MORE")) : 0;
   if (mode == 2) list = {{0, {}, {}, more, ""}};
