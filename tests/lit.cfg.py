@@ -63,4 +63,4 @@ if doctor.returncode == 0 and "cuda device" in json.loads(doctor.stdout):
 # A command on the fake of NVIDIA's driver, which is the library of that name where the loader looks first; what it found is in %t.report.
 fake = os.path.join(lit_config.params["build"], "fake_cuda")
 config.substitutions.append(
-    ("%fake_cuda", f"env LD_LIBRARY_PATH={fake} HEDDLE_CUBLASLT={fake} HEDDLE_CUDA_CODE=ptx HEDDLE_FAKE_CUDA_REPORT=%t.report"))
+    ("%fake_cuda", f"env LD_LIBRARY_PATH={fake} HEDDLE_CUBLASLT={fake} HEDDLE_CUDNN={fake} HEDDLE_CUDA_CODE=ptx HEDDLE_FAKE_CUDA_REPORT=%t.report"))

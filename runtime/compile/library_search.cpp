@@ -13,9 +13,9 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// A library's name, the variable that chooses it, and the folder of .deps that a package of it is installed into.
+// A library's name, the variable that chooses it, and where in .deps a package of it has it.
 struct Sought {
-  std::string name, variable, package;
+  std::string name, variable, packaged;
 };
 
 void add(std::vector<LibraryCandidate>& list, const Sought& sought, const fs::path& folder,
@@ -43,7 +43,7 @@ std::vector<LibraryCandidate> candidates(const Sought& sought) {
   }
   fs::path above = fs::read_symlink("/proc/self/exe", ec).parent_path();
   for (; above.has_relative_path(); above = above.parent_path())
-    add(list, sought, above / ".deps" / sought.package / "nvidia/cu13/lib", ".deps");
+    add(list, sought, above / ".deps" / sought.packaged, ".deps");
   for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
     if (const std::string toolkit = environment(name); toolkit.starts_with('/'))
       add_toolkit(list, sought, toolkit, name);
@@ -60,10 +60,16 @@ std::vector<LibraryCandidate> candidates(const Sought& sought) {
 
 }  // namespace
 
-std::vector<LibraryCandidate> nvrtc_candidates() { return candidates({"libnvrtc.so.13", "HEDDLE_NVRTC", "nvrtc"}); }
+std::vector<LibraryCandidate> nvrtc_candidates() {
+  return candidates({"libnvrtc.so.13", "HEDDLE_NVRTC", "nvrtc/nvidia/cu13/lib"});
+}
 
 std::vector<LibraryCandidate> cublaslt_candidates() {
-  return candidates({"libcublasLt.so.13", "HEDDLE_CUBLASLT", "cublas"});
+  return candidates({"libcublasLt.so.13", "HEDDLE_CUBLASLT", "cublas/nvidia/cu13/lib"});
+}
+
+std::vector<LibraryCandidate> cudnn_candidates() {
+  return candidates({"libcudnn.so.9", "HEDDLE_CUDNN", "cudnn/nvidia/cudnn/lib"});
 }
 
 std::string nvrtc_builtins(const std::string& library) {

@@ -16,7 +16,7 @@ namespace {
 constexpr std::array<int64_t, 3> kGraphSteps = {64, 8, 1};
 // Launches of one graph, where turns of loops are among them: as many are recorded one by one.
 constexpr int64_t kMostRecorded = 4096;
-constexpr const char* kCublaslt = "cublaslt";
+constexpr const char *kCublaslt = "cublaslt", *kCudnn = "cudnn";
 
 cuda::Address address(const void* p) { return std::bit_cast<uintptr_t>(p); }
 
@@ -31,12 +31,12 @@ int64_t launches_of_loops(const codegen::Entry& entry) {
   return loops ? launches : 0;
 }
 
-bool calls_cublaslt(const codegen::Program& program) {
+bool calls_library(const codegen::Program& program, const std::string& impl) {
   bool calls = false;
   for (const codegen::Entry& entry : program.entries)
     codegen::for_each_step(entry.steps, [&](const codegen::Step& step, int64_t) {
       const auto* call = std::get_if<codegen::Library>(&step.what);
-      calls = calls || (call != nullptr && call->impl == kCublaslt);
+      calls = calls || (call != nullptr && call->impl == impl);
     });
   return calls;
 }
@@ -59,7 +59,8 @@ std::vector<std::string> images_of(const std::string& source, const LoadOptions&
 LoadedProgram::LoadedProgram(const Driver& driver, const codegen::Program& program, const Segments& segments,
                              LoadOptions options)
     : driver_(driver), segments_(segments), options_(std::move(options)) {
-  if (calls_cublaslt(program)) cublaslt_ = std::make_unique<Cublaslt>();
+  if (calls_library(program, kCublaslt)) cublaslt_ = std::make_unique<Cublaslt>();
+  if (calls_library(program, kCudnn)) cudnn_ = std::make_unique<Cudnn>(options_.stream);
   if (!program.kernels.empty()) load_modules(program);
   for (const codegen::Entry& entry : program.entries) entries_.push_back(load(program, entry));
   upload();
@@ -139,17 +140,20 @@ LoadedProgram::Step LoadedProgram::bind(const codegen::Program& program, const c
 LoadedProgram::Step LoadedProgram::bind(const codegen::Copy& c) const {
   return {Copy{locate(c.to), locate(c.from), static_cast<size_t>(c.bytes), c.to.strides, c.from.strides}, "copy"};
 }
+template <class Call, class Library>
+LoadedProgram::Step LoadedProgram::bind_call(const Library& library, const codegen::Library& call) const {
+  std::vector<typename Call::Place> places;
+  for (const codegen::Argument& a : call.arguments) places.push_back({locate(a.at), a.at.strides});
+  Call bound(library, call, std::move(places), locate(call.workspace.at));
+  // Once before it is recorded: the library loads a kernel at its first use, which a recording might not allow. All
+  // memory is zero when a program is loaded, and so is the result.
+  launch(bound);
+  check(driver_.StreamSynchronize(options_.stream), "cuStreamSynchronize");
+  return {std::move(bound), call.title};
+}
 LoadedProgram::Step LoadedProgram::bind(const codegen::Program& program, const codegen::Library& call) const {
-  if (call.impl == kCublaslt) {
-    std::vector<CublasltCall::Place> places;
-    for (const codegen::Argument& a : call.arguments) places.push_back({locate(a.at), a.at.strides});
-    CublasltCall bound(*cublaslt_, call, std::move(places), locate(call.workspace.at));
-    // Once before it is recorded: the library loads a kernel at its first use, which a recording might not allow. All
-    // memory is zero when a program is loaded, and so is the result.
-    bound.run(options_.stream);
-    check(driver_.StreamSynchronize(options_.stream), "cuStreamSynchronize");
-    return {std::move(bound), call.title};
-  }
+  if (call.impl == kCublaslt) return bind_call<CublasltCall>(*cublaslt_, call);
+  if (call.impl == kCudnn) return bind_call<CudnnCall>(*cudnn_, call);
   throw UserError(ExitCode::missing,
                   fmt::format("'{}' calls {}, which the CUDA device does not have", call.title, call.impl),
                   fmt::format("compile the program for a GPU: it was made for '{}'", program.target));
@@ -232,6 +236,7 @@ void LoadedProgram::launch(const Copy& c) const {
   check(driver_.MemcpyDtoDAsync(c.to, c.from, c.bytes, options_.stream), "cuMemcpyDtoDAsync");
 }
 void LoadedProgram::launch(const CublasltCall& c) const { c.run(options_.stream); }
+void LoadedProgram::launch(const CudnnCall& c) { c.run(); }
 void LoadedProgram::launch(Loop& l) const {
   for (int64_t t = 0; t < l.count; ++t)
     for (Step& s : l.steps) {
@@ -255,6 +260,8 @@ void LoadedProgram::advance(Step& s, size_t loop, int64_t turns) {
     further(copy->from, copy->from_strides);
   } else if (auto* call = std::get_if<CublasltCall>(&s.what)) {
     call->advance(loop, turns);
+  } else if (auto* convolution = std::get_if<CudnnCall>(&s.what)) {
+    convolution->advance(loop, turns);
   } else {
     for (Step& inner : std::get<Loop>(s.what).steps) advance(inner, loop, turns);
   }

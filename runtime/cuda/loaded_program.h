@@ -1,7 +1,7 @@
 // LoadedProgram: a program on an NVIDIA GPU, ready to be queued: its kernels in modules, each entry
 // bound to addresses and recorded. One step is one graph, 8 and 64 steps of an entry that feeds
 // itself are one each; an entry with a persistent kernel is a launch of that, whatever the number
-// of steps. Calls of cuBLASLt are recorded beside the launches.
+// of steps. Calls of cuBLASLt and cuDNN are recorded beside the launches.
 #pragma once
 #include <map>
 #include <memory>
@@ -14,6 +14,7 @@
 #include "codegen/program.h"
 #include "runtime/compile/packed_code.h"
 #include "runtime/cuda/cublaslt.h"
+#include "runtime/cuda/cudnn.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/handle.h"
 #include "runtime/device.h"
@@ -64,7 +65,7 @@ class LoadedProgram {
     std::vector<Step> steps;
   };
   struct Step {
-    std::variant<Launch, Copy, Loop, CublasltCall> what;
+    std::variant<Launch, Copy, Loop, CublasltCall, CudnnCall> what;
     std::string title;
   };
   struct Entry {
@@ -88,6 +89,8 @@ class LoadedProgram {
   Step bind(const codegen::Program& program, const codegen::Launch& l) const;
   Step bind(const codegen::Copy& c) const;
   Step bind(const codegen::Program& program, const codegen::Library& call) const;
+  template <class Call, class Library>
+  Step bind_call(const Library& library, const codegen::Library& call) const;
   Launch bind_persistent(const codegen::Kernel& k) const;
   Entry load(const codegen::Program& program, const codegen::Entry& entry) const;
 
@@ -95,6 +98,7 @@ class LoadedProgram {
   void launch(const Copy& c) const;
   void launch(Loop& l) const;
   void launch(const CublasltCall& c) const;
+  static void launch(const CudnnCall& c);
   void launch(Step& s) const;
   static void advance(Step& s, size_t loop, int64_t turns);
   void launch_persistent(const Launch& l, int64_t steps) const;
@@ -107,6 +111,7 @@ class LoadedProgram {
   LoadOptions options_;
   std::vector<ModuleHandle> modules_;
   std::unique_ptr<Cublaslt> cublaslt_;  // where a step calls it
+  std::unique_ptr<Cudnn> cudnn_;        // likewise
   std::vector<Entry> entries_;
 };
 

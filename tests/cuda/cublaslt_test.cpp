@@ -12,81 +12,32 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <numeric>
 
 #include "ir/diagnostic.h"
 #include "runtime/cuda/handle.h"
-#include "runtime/data/keyed_random.h"
-#include "tests/ptx/real.h"
+#include "tests/cuda/fake_gpu.h"
 
 namespace heddle::runtime {
 namespace {
 
-void* fake() { return dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD); }
-std::string report() {
-  using Text = const char*();
-  return reinterpret_cast<Text*>(dlsym(fake(), "fake_cuda_report"))();
-}
-void forget() {
-  using Forget = void();
-  reinterpret_cast<Forget*>(dlsym(fake(), "fake_cuda_forget"))();
-}
+using testing::FakeGpu;
+using testing::forget_report;
+using testing::number;
+using testing::Numbers;
 
-// A context, a stream, and memory that goes back at the end.
-class FakeGpu {
- public:
-  FakeGpu() : driver(*find_driver()), stream_(driver) {
-    driver.DevicePrimaryCtxRetain(&context_, 0);
-    driver.CtxSetCurrent(context_);
-    driver.StreamCreate(stream_.put(), cuda::kStreamNonBlocking);
-  }
-  ~FakeGpu() {
-    driver.StreamSynchronize(stream());
-    for (const cuda::Address at : all_) driver.MemFree(at);
-    driver.DevicePrimaryCtxRelease(0);
-  }
-  FakeGpu(const FakeGpu&) = delete;
-  FakeGpu& operator=(const FakeGpu&) = delete;
-
-  cuda::Stream stream() const { return stream_.get(); }
-  cuda::Address allocate(size_t bytes) {
-    driver.MemAlloc(&all_.emplace_back(), bytes);
-    driver.MemsetD8Async(all_.back(), 0, bytes, stream());
-    return all_.back();
-  }
-  cuda::Address put(const std::vector<std::byte>& bytes) {
-    const cuda::Address at = allocate(bytes.size());
-    void* pinned = nullptr;
-    driver.MemHostAlloc(&pinned, bytes.size(), cuda::kHostMapped);
-    std::memcpy(pinned, bytes.data(), bytes.size());
-    driver.MemcpyHtoDAsync(at, pinned, bytes.size(), stream());
-    driver.StreamSynchronize(stream());
-    driver.MemFreeHost(pinned);
-    return at;
-  }
-  std::vector<std::byte> get(cuda::Address at, size_t bytes) const {
-    std::vector<std::byte> to(bytes);
-    driver.MemcpyDtoHAsync(to.data(), at, bytes, stream());
-    driver.StreamSynchronize(stream());
-    return to;
-  }
-
-  const Driver& driver;
-
- private:
-  cuda::Context context_ = nullptr;
-  StreamHandle stream_;
-  std::vector<cuda::Address> all_;
-};
+std::string report() { return testing::fake_report(); }
+size_t width(const std::string& dtype) { return testing::width_of(dtype); }
+Numbers numbers(const codegen::TensorDesc& t, uint64_t seed) { return testing::draw_numbers(t, seed); }
 
 class CublasltCalls : public ::testing::Test {
  protected:
   void SetUp() override {
     ASSERT_NE(find_driver(), nullptr) << "LD_LIBRARY_PATH leads to the fake driver";
-    ASSERT_NE(dlsym(fake(), "fake_cuda_report"), nullptr) << "a real driver: these tests are for the fake";
+    ASSERT_NE(dlsym(testing::fake_driver(), "fake_cuda_report"), nullptr)
+        << "a real driver: these tests are for the fake";
     std::string reason;
     ASSERT_NE(find_cublaslt(&reason), nullptr) << "HEDDLE_CUBLASLT leads to the fake library: " << reason;
-    forget();
+    forget_report();
   }
 };
 
@@ -245,13 +196,13 @@ TEST_F(CublasltCalls, EachPlantedFaultIsRefused) {
   FakeGpu gpu;
   for (const Fault& fault : faults()) {
     SCOPED_TRACE(fault.name);
-    forget();
+    forget_report();
     Arguments x = right(gpu);
     fault.plant(x);
     EXPECT_NE(attempt(gpu, x), cublaslt::kSuccess);
     EXPECT_NE(report().find(fault.violation), std::string::npos) << report();
   }
-  forget();
+  forget_report();
 }
 
 // --- what is computed ---
@@ -283,39 +234,6 @@ codegen::Library call_of(const Form& f) {
   call.precision = f.precision;
   call.workspace.bytes = cublaslt_workspace("sm_80");
   return call;
-}
-
-struct Numbers {
-  std::vector<double> values;
-  std::vector<std::byte> bytes;
-};
-
-size_t width(const std::string& dtype) { return dtype == "f32" ? 4 : 2; }
-
-double number(const std::string& dtype, const std::byte* at) {
-  if (dtype == "f32") {
-    float x = 0;
-    std::memcpy(&x, at, sizeof x);
-    return static_cast<double>(x);
-  }
-  uint16_t bits = 0;
-  std::memcpy(&bits, at, sizeof bits);
-  return static_cast<double>(dtype == "f16" ? ptx::from_f16(bits) : ptx::from_bf16(bits));
-}
-
-Numbers numbers(const codegen::TensorDesc& t, uint64_t seed) {
-  const int64_t count = std::accumulate(t.dims.begin(), t.dims.end(), int64_t{1}, std::multiplies<>());
-  data::KeyedRandom random(seed, 1);
-  Numbers n;
-  for (int64_t i = 0; i < count; ++i) {
-    const float x = random.uniform(-1, 1);
-    std::array<std::byte, 4> as{};
-    const uint16_t narrow = t.dtype == "f16" ? ptx::to_f16(static_cast<double>(x)) : ptx::to_bf16(x);
-    t.dtype == "f32" ? std::memcpy(as.data(), &x, sizeof x) : std::memcpy(as.data(), &narrow, sizeof narrow);
-    n.bytes.insert(n.bytes.end(), as.begin(), as.begin() + static_cast<std::ptrdiff_t>(width(t.dtype)));
-    n.values.push_back(number(t.dtype, as.data()));
-  }
-  return n;
 }
 
 // y[z, i, j] of our row-major arrays, in doubles.

@@ -30,7 +30,7 @@ RECORD = ROOT / "build/faults/record.jsonl"
 BUILD = COPY / "build/release"
 # Cheap tests first. `lit` and `models` are lit's suites, `random` the random graphs, the others GoogleTest binaries.
 TESTS = ["unit", "cuda", "ptx", "lit", "models", "numeric", "sums", "fuzz", "property", "random"]
-TARGETS = {"lit": "heddle heddle_fake_cuda heddle_fake_cublaslt", "models": "heddle", "random": "heddle_random_graphs"}
+TARGETS = {"lit": "heddle heddle_fake_cuda heddle_fake_cublaslt heddle_fake_cudnn", "models": "heddle", "random": "heddle_random_graphs"}
 SUITES = {"lit": "tests", "models": "models"}  # lit's, of which a pattern is a part of names
 LIMIT = 240  # seconds; what takes longer hangs
 

@@ -11,6 +11,7 @@
 #include "ir/diagnostic.h"
 #include "runtime/compile/library_search.h"
 #include "runtime/cuda/cublaslt_api.h"
+#include "runtime/cuda/cudnn_api.h"
 #include "runtime/files/temporary.h"
 
 namespace heddle::runtime {
@@ -122,6 +123,25 @@ TEST(LibrarySearch, FindsCublasltLikewise) {
   }
   const Setting none("HEDDLE_CUBLASLT", "");
   EXPECT_EQ(cublaslt_candidates().back().path, "libcublasLt.so.13");
+}
+
+// And cuDNN, of which a file that is a library must have the functions.
+TEST(LibrarySearch, FindsCudnnLikewise) {
+  const TemporaryFolder folder;
+  const std::string file = folder.path() + "/libcudnn.so.9";
+  std::string reason;
+  {
+    const Setting setting("HEDDLE_CUDNN", folder.path());
+    EXPECT_TRUE(cudnn_candidates().empty());
+    EXPECT_EQ(open_cudnn(&reason), nullptr);
+    EXPECT_EQ(reason, "libcudnn.so.9 was not found");
+    std::ofstream(file) << "not a library";
+    ASSERT_EQ(cudnn_candidates().size(), 1U);
+    EXPECT_EQ(open_cudnn(&reason), nullptr);
+    EXPECT_EQ(reason, file + ": it cannot be loaded");
+  }
+  const Setting none("HEDDLE_CUDNN", "");
+  EXPECT_EQ(cudnn_candidates().back().path, "libcudnn.so.9");
 }
 
 TEST(LibrarySearch, FindsTheBuiltinsBeside) {

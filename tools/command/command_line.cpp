@@ -150,6 +150,24 @@ Option& Option::required() {
   option_->required();
   return *this;
 }
+namespace {
+// What is said of a value that is none of those that there are, or "".
+std::string refusal_of(const std::string& text, const std::vector<std::string>& values, const std::string& all) {
+  if (std::ranges::count(values, text) > 0) return {};
+  return fmt::format("'{}' is none of {}\n{}", text, all, did_you_mean(text, values));
+}
+}  // namespace
+
+std::vector<std::string> words_of_list(const std::string& text) {
+  std::vector<std::string> words;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    words.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
 Option& Option::takes(Takes what) {
   words_->takes = what;
   return *this;
@@ -163,10 +181,16 @@ Option& Option::may_be(const std::vector<std::string>& values) {
 }
 Option& Option::one_of(const std::vector<std::string>& values) {
   const std::string all = fmt::format("{}", fmt::join(values, ", "));
+  option_->check([values, all](const std::string& text) { return refusal_of(text, values, all); }, all);
+  return may_be(values);
+}
+Option& Option::list_of(const std::vector<std::string>& values) {
+  const std::string all = fmt::format("{}", fmt::join(values, ", "));
   option_->check(
       [values, all](const std::string& text) {
-        if (std::ranges::count(values, text) > 0) return std::string();
-        return fmt::format("'{}' is none of {}\n{}", text, all, did_you_mean(text, values));
+        for (const std::string& word : words_of_list(text))
+          if (std::string why = refusal_of(word, values, all); !why.empty()) return why;
+        return std::string();
       },
       all);
   return may_be(values);

@@ -38,6 +38,8 @@ struct CommandWords {
   std::deque<OptionWords> options;  // where they lie as long as the line does
 };
 
+std::vector<std::string> words_of_list(const std::string& text);  // "a,b": what stands between commas
+
 class Option {
  public:
   Option(CLI::Option* option, OptionWords* words) : option_(option), words_(words) {}
@@ -47,6 +49,7 @@ class Option {
   Option& may_be(std::function<std::vector<std::string>()> values);
   Option& may_be(const std::vector<std::string>& values);
   Option& one_of(const std::vector<std::string>& values);
+  Option& list_of(const std::vector<std::string>& values);  // separated by commas
   Option& between(int low, int high);
   Option& between(double low, double high);
 

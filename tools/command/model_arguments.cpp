@@ -1,5 +1,7 @@
 #include "tools/command/model_arguments.h"
 
+#include <algorithm>
+
 #include "tools/command/byte_count.h"
 #include "tools/command/command_line.h"
 #include "tools/command/output.h"
@@ -30,8 +32,9 @@ void add_model_arguments(Command& command, ModelArguments& a, ShortForms forms) 
     command.add_option("--seed", a.seed, "short for --set train.seed=");
     command
         .add_option("--libraries", a.libraries,
-                    "libraries that a GPU's products go to: cublaslt (default: none, every kernel is generated)")
-        .one_of({"cublaslt"});
+                    "libraries that a GPU's calls go to: cublaslt (products), cudnn (convolutions), or cublaslt,cudnn "
+                    "(default: none, every kernel is generated)")
+        .list_of({"cublaslt", "cudnn"});
   }
   command.add_option("--set", a.set, "override a value: --set train.optimizer.lr=3e-4");
   command.add_flag("--small", a.small, "apply the model's own \"small\" overrides");
@@ -53,10 +56,16 @@ int64_t memory_bytes(const ModelArguments& a) {
   return a.memory_limit.empty() ? 0 : byte_count(a.memory_limit, "--memory-limit");
 }
 
+driver::GpuLibraries gpu_libraries(const std::string& list) {
+  const std::vector<std::string> words = words_of_list(list);
+  const auto names = [&](const char* name) { return std::ranges::count(words, name) > 0; };
+  return {.cublaslt = names("cublaslt"), .cudnn = names("cudnn")};
+}
+
 driver::CompileOptions compile_options(const ModelArguments& a) {
-  return {.memory_bytes = memory_bytes(a), .cublaslt = a.libraries == "cublaslt", .tell = [](const std::string& line) {
-            print_note("{}\n", line);
-          }};
+  return {.memory_bytes = memory_bytes(a),
+          .libraries = gpu_libraries(a.libraries),
+          .tell = [](const std::string& line) { print_note("{}\n", line); }};
 }
 
 void print_warnings(const frontend::TrainingPlan& plan) {

@@ -18,7 +18,7 @@ struct ModelArguments {
   std::vector<std::string> set;
   std::string epochs, lr, batch, seed;  // short forms of --set; empty: not given
   bool small = false;
-  std::string libraries;     // "cublaslt": that a GPU's products go to; empty: none
+  std::string libraries;     // "cublaslt,cudnn": that a GPU's calls go to; empty: none
   std::string memory_limit;  // "300MiB": that a program may take; empty: what the target has
 };
 enum class ShortForms { all, none };  // --epochs, --lr, --batch and --seed, which say how to train
@@ -28,6 +28,8 @@ frontend::ReadOptions read_options(const ModelArguments& a, const std::vector<st
 void read(const ModelArguments& a, driver::ReadModel& into, const std::vector<std::string>& first_set = {});
 // What --memory-limit says; 0 where it is not given. Throws UserError (exit 2) where it is no number of bytes.
 int64_t memory_bytes(const ModelArguments& a);
+// Those that a list of --libraries names; "": none.
+driver::GpuLibraries gpu_libraries(const std::string& list);
 // What the arguments say, the rest as it stands in driver::CompileOptions. What is assumed is told on standard error.
 driver::CompileOptions compile_options(const ModelArguments& a);
 

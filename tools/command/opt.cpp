@@ -15,8 +15,10 @@
 #include "ir/text/print.h"
 #include "ir/verify/verify.h"
 #include "passes/pipeline.h"
+#include "runtime/cuda/cudnn_api.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
+#include "tools/command/model_arguments.h"
 #include "tools/command/output.h"
 #include "tools/command/print_dot.h"
 #include "tools/command/read_file.h"
@@ -28,7 +30,7 @@ namespace {
 struct OptArguments {
   std::string file;
   std::vector<std::string> passes;
-  std::string to, emit, target = "host";
+  std::string to, emit, target = "host", libraries = "cublaslt";
   bool locs = false, remarks = false, library = false, list = false;
 };
 
@@ -85,6 +87,16 @@ void require_kernels(const ir::Module& m, const OptArguments& a) {
       fmt::format("heddle opt --to=fuse --emit={} {}", a.emit, a.file));
 }
 
+// As asked for: what is not there is an error here, not a note.
+driver::GpuLibraries libraries_of(const OptArguments& a, const ir::Target& target) {
+  if (!target.gpu) return {};
+  const driver::GpuLibraries asked = gpu_libraries(a.libraries);
+  std::string why;
+  if (asked.cudnn && runtime::find_cudnn(&why) == nullptr)
+    throw UserError(ExitCode::missing, "cuDNN is asked for: " + why, "set HEDDLE_CUDNN to libcudnn.so.9");
+  return asked;
+}
+
 void list_passes() {
   for (const passes::Pass& pass : passes::all_passes()) print_result("{:<14} {}\n", pass.name, pass.doc);
 }
@@ -98,7 +110,7 @@ void opt(const OptArguments& a) {
   require_well_formed(m, a.file);
   passes::Options options;
   options.target = ir::target_by_name(a.target);
-  if (a.library) options.libraries = driver::libraries(options.target, /*cublaslt=*/options.target.gpu);
+  if (a.library) options.libraries = driver::libraries(options.target, libraries_of(a, options.target));
   if (a.remarks)
     options.remark = [](const passes::Remark& r) {
       print_note("remark: {}: @{}: {}: {}\n", r.pass, r.graph, r.subject, r.reason);
@@ -138,7 +150,9 @@ void add_opt(CommandLine& line) {
       .one_of({"hir", "loops", "cuda", "program", "dot"});
   command.add_option("--target", a->target, "host (default) or h200").one_of(ir::target_names());
   command.add_flag("--library", a->library,
-                   "let libraries execute what they can: oneDNN on the host, cuBLASLt on a GPU");
+                   "let libraries execute what they can: oneDNN on the host, those of --libraries on a GPU");
+  command.add_option("--libraries", a->libraries, "of a GPU: cublaslt (default), cudnn, or both: cublaslt,cudnn")
+      .list_of({"cublaslt", "cudnn"});
   command.add_flag("--list-passes", a->list, "print the passes in the order of the pipeline, and what each does");
   command.add_flag("--locs", a->locs, "print the source location of each node");
   command.add_flag("--remarks", a->remarks,

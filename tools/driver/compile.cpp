@@ -8,8 +8,10 @@
 #include "codegen/predict.h"
 #include "passes/outline.h"
 #include "passes/select/cublaslt.h"
+#include "passes/select/cudnn.h"
 #include "passes/select/onednn.h"
 #include "runtime/cuda/cublaslt.h"
+#include "runtime/cuda/cudnn_plan.h"
 #include "runtime/host/onednn.h"
 #include "tools/driver/entries.h"
 #include "tools/driver/plan_within.h"
@@ -47,13 +49,32 @@ Compiled describe(const Planned& planned, const CompileOptions& options) {
   return made;
 }
 
-// Whether cuBLASLt is used: what is asked for may not be there, and that is said.
-bool uses_cublaslt(const CompileOptions& options) {
-  if (!options.cublaslt) return false;
-  std::string why = "it runs on a GPU only";
-  if (options.target.gpu && runtime::find_cublaslt(&why) != nullptr) return true;
-  if (options.tell) options.tell(fmt::format("cuBLASLt is not used: {}; all kernels are generated", why));
-  return false;
+// Of the libraries that are asked for, those that are there; of each other one that is said.
+GpuLibraries used_libraries(const CompileOptions& options) {
+  const auto is_there = [&](bool asked, const char* name, auto find, const char* generated) {
+    if (!asked) return false;
+    std::string why = "it runs on a GPU only";
+    if (options.target.gpu && find(&why) != nullptr) return true;
+    if (options.tell) options.tell(fmt::format("{} is not used: {}; all {} are generated", name, why, generated));
+    return false;
+  };
+  const GpuLibraries& asked = options.libraries;
+  return {.cublaslt = is_there(asked.cublaslt, "cuBLASLt", runtime::find_cublaslt, "products"),
+          .cudnn = is_there(asked.cudnn, "cuDNN", runtime::find_cudnn, "convolutions")};
+}
+
+using Answers = std::unordered_map<std::string, passes::LibraryAnswer>;
+
+// Asks about each body once: a deep model asks about one layer over and over, and building a call's primitives, or
+// planning for it, takes milliseconds.
+template <class Ask>
+auto asked_once(Ask ask) {
+  return [ask = std::move(ask), answers = Answers()](const ir::Graph& kernel) mutable {
+    const std::string body = passes::body_key(kernel);
+    const auto known = answers.find(body);
+    if (known != answers.end()) return known->second;
+    return answers.emplace(body, ask(codegen::describe_library(kernel))).first->second;
+  };
 }
 
 }  // namespace
@@ -73,7 +94,7 @@ Compiled build(Planned& planned, const CompileOptions& options) {
 
 Compiled compile(Planned& planned, const CompileOptions& given) {
   CompileOptions options = given;
-  options.cublaslt = uses_cublaslt(given);
+  options.libraries = used_libraries(given);
   Compiled made = build(planned, options);
   ir::Module m = std::exchange(made.module, {});
   if (!options.to || !options.to->empty()) m = plan_within(std::move(m), planned.plan.memory, options, made.fed);
@@ -82,29 +103,29 @@ Compiled compile(Planned& planned, const CompileOptions& given) {
   return made;
 }
 
-std::vector<passes::AvailableLibrary> libraries(const ir::Target& target, bool cublaslt) {
-  // A deep model asks about one layer over and over, and building a call's primitives takes milliseconds.
-  std::unordered_map<std::string, passes::LibraryAnswer> answers;
-  const auto ask_onednn = [answers](const ir::Graph& kernel) mutable {
-    const std::string body = passes::body_key(kernel);
-    const auto known = answers.find(body);
-    if (known != answers.end()) return known->second;
-    const runtime::OnednnNeeds needs = runtime::onednn_needs(codegen::describe_library(kernel));
-    return answers.emplace(body, passes::LibraryAnswer{needs.workspace, needs.refusal}).first->second;
-  };
-  std::vector<passes::AvailableLibrary> all = {{&passes::onednn(), ask_onednn}};
-  if (!cublaslt) return all;
-  const auto ask_cublaslt = [workspace = runtime::cublaslt_workspace(target.arch)](const ir::Graph& kernel) {
-    return passes::LibraryAnswer{workspace, runtime::cublaslt_refusal(codegen::describe_library(kernel))};
-  };
-  all.insert(all.begin(), {&passes::cublaslt(), ask_cublaslt});
+std::vector<passes::AvailableLibrary> libraries(const ir::Target& target, const GpuLibraries& asked) {
+  std::vector<passes::AvailableLibrary> all;
+  if (asked.cublaslt)
+    all.push_back(
+        {&passes::cublaslt(), [workspace = runtime::cublaslt_workspace(target.arch)](const ir::Graph& kernel) {
+           return passes::LibraryAnswer{workspace, runtime::cublaslt_refusal(codegen::describe_library(kernel))};
+         }});
+  if (asked.cudnn)
+    all.push_back({&passes::cudnn(), asked_once([target](const codegen::Library& call) {
+                     const runtime::CudnnNeeds needs = runtime::cudnn_needs(*runtime::find_cudnn(), call, target);
+                     return passes::LibraryAnswer{needs.workspace, needs.refusal};
+                   })});
+  all.push_back({&passes::onednn(), asked_once([](const codegen::Library& call) {
+                   const runtime::OnednnNeeds needs = runtime::onednn_needs(call);
+                   return passes::LibraryAnswer{needs.workspace, needs.refusal};
+                 })});
   return all;
 }
 
 void run_passes(ir::Module& m, const CompileOptions& options, const std::vector<ir::FedColumn>& fed) {
   passes::Options pass_options;
   pass_options.target = options.target;
-  pass_options.libraries = libraries(options.target, options.cublaslt);
+  pass_options.libraries = libraries(options.target, options.libraries);
   pass_options.memory_bytes = options.memory_bytes;
   pass_options.remark = options.remark;
   pass_options.columns = fed;

@@ -28,11 +28,17 @@ struct StageTime {
   double seconds = 0;
 };
 
+// NVIDIA's libraries that are asked for: calls of a GPU's program go to them where this machine has them.
+struct GpuLibraries {
+  bool cublaslt = false;  // matrix products
+  bool cudnn = false;     // convolutions
+};
+
 struct CompileOptions {
   ir::Target target = ir::host();
   int64_t memory_bytes = 0;                 // that a program may take; 0: the target's
   std::vector<std::string> recompute = {};  // paths of blocks whose values the backward sweep computes again
-  bool cublaslt = false;                    // give a GPU's products to cuBLASLt, where this machine has it
+  GpuLibraries libraries = {};
   // The graphs and their batches; none: all that the model has. Then the rows in `folder` tell a schedule that ends how
   // long the training is, if they are at hand.
   std::optional<frontend::BuildOptions> entries = {};
@@ -82,7 +88,7 @@ Compiled build(Planned& planned, const CompileOptions& options);
 void run_passes(ir::Module& m, const CompileOptions& options, const std::vector<ir::FedColumn>& fed = {});
 codegen::Program lower(const ir::Module& m, const std::string& name, const CompileOptions& options);
 
-// The libraries that this build can call for a target, each with the real one to ask: cuBLASLt where it is asked for.
-std::vector<passes::AvailableLibrary> libraries(const ir::Target& target, bool cublaslt);
+// The libraries that this build can call for a target, each with the real one to ask: `asked` are there.
+std::vector<passes::AvailableLibrary> libraries(const ir::Target& target, const GpuLibraries& asked);
 
 }  // namespace heddle::driver

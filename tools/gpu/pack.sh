@@ -36,7 +36,7 @@ folder=$(realpath -m "${1:-$root/build/gpu}") build=${HEDDLE_BUILD:-$root/build/
 
 if [[ -z ${HEDDLE_BUILD:-} ]]; then
   mkdir -p "$root/build"
-  { cmake -S "$root" --preset release && cmake --build "$build" --target heddle heddle-nvrtc heddle_fake_cuda heddle_fake_cublaslt heddle_gpu_check; } \
+  { cmake -S "$root" --preset release && cmake --build "$build" --target heddle heddle-nvrtc heddle_fake_cuda heddle_fake_cublaslt heddle_fake_cudnn heddle_gpu_check; } \
     >"$root/build/pack.log" 2>&1 || { tail -20 "$root/build/pack.log" >&2; exit 1; }
 fi
 work=$(mktemp -d)

@@ -14,6 +14,7 @@
 #   benches      time of a training step, pipelined by 64; waiting after each submission of 64, 8 and 1
 #   persistent   the same as launches, and their ratio
 #   cublaslt     mnist_mlp with products by cuBLASLt: its losses, and its step beside that of generated launches
+#   cudnn        mnist_cnn with convolutions by cuDNN and products by cuBLASLt: the same
 #   calibration  bandwidths, launches, a barrier; each kernel's time over its prediction
 #   ncu          the durations that ncu measures
 #   peers        PyTorch and JAX on the networks of the same names beside ours, at equal precision; the ratio is the peer's time over ours
@@ -27,10 +28,10 @@ bundle=$here/../../build/gpu
 [[ ! -e $here/payload.tar.gz ]] || bundle=$here
 if [[ ${1:-} == --bundle ]]; then bundle=${2:?--bundle FOLDER}; shift 2; fi
 first=(environment losses kernels runs sanitizer)
-second=(environment benches persistent cublaslt calibration ncu peers)
+second=(environment benches persistent cublaslt cudnn calibration ncu peers)
 # Seconds of 285 that a stage may take.
 declare -A budget=([environment]=15 [losses]=110 [kernels]=70 [runs]=40 [sanitizer]=40
-  [benches]=70 [persistent]=20 [cublaslt]=20 [calibration]=40 [ncu]=20 [peers]=100)
+  [benches]=70 [persistent]=20 [cublaslt]=20 [cudnn]=20 [calibration]=40 [ncu]=20 [peers]=80)
 stages=()
 for word in "${@:-first}"; do
   case $word in
@@ -365,39 +366,43 @@ persistent() {
   done
 }
 
-# Products by NVIDIA's library: beside nvcc, or from the frameworks' packages.
-find_cublaslt() {
-  [[ -z ${HEDDLE_CUBLASLT:-} ]] || return
+# NVIDIA's libraries: beside nvcc, or from the frameworks' packages.
+find_library() {  # VARIABLE FILE
+  [[ -z ${!1:-} ]] || return
   local site packaged
-  if ! compgen -G "${CUDA_HOME:-/usr/local/cuda}/lib*/libcublasLt.so.13" >/dev/null; then
+  if ! compgen -G "${CUDA_HOME:-/usr/local/cuda}/lib*/$2" >/dev/null; then
     site=$("$python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])' 2>/dev/null)
-    packaged=$(compgen -G "$site/nvidia/*/lib/libcublasLt.so.13" | head -1)
-    [[ -z $packaged ]] || export HEDDLE_CUBLASLT=$packaged
+    packaged=$(compgen -G "$site/nvidia/*/lib/$2" | head -1)
+    [[ -z $packaged ]] || export "$1=$packaged"
   fi
 }
-cublaslt() {
-  local model=mnist_mlp status k runs=() arguments=()
-  if [[ $has_nvrtc == no ]]; then row cublaslt "$model" "" "" "" "" "skipped: no NVRTC for the kernels beside it"; return; fi
+# A model with calls of libraries, beside generated kernels.
+with_libraries() {  # STAGE MODEL LIBRARIES
+  local stage=$1 model=$2 libraries=$3 status k runs=() arguments=()
+  if [[ $has_nvrtc == no ]]; then row "$stage" "$model" "" "" "" "" "skipped: no NVRTC for the kernels beside it"; return; fi
   # For trying it with other models: the first that was packed.
   [[ " ${models[*]} " == *" $model "* ]] || model=${models[0]}
-  find_cublaslt
-  make_data cublaslt || return
+  find_library HEDDLE_CUBLASLT libcublasLt.so.13
+  find_library HEDDLE_CUDNN libcudnn.so.9
+  make_data "$stage" || return
   training_arguments "$here" "$model" "$steps" "$work/data" "$work/models"
   for k in 64 1; do
-    train "$model" "cublaslt$k" "${arguments[@]}" --libraries cublaslt --repeat "$k"
+    train "$model" "$stage$k" "${arguments[@]}" --libraries "$libraries" --repeat "$k"
     status=$?
-    if ((status)); then row cublaslt "$model k=$k" "" "" "" "" "$(verdict "$status" "$work/$model.cublaslt$k.log")"; return; fi
-    if grep -q 'cuBLASLt is not used' "$work/$model.cublaslt$k.log"; then
-      row cublaslt "$model" "" "" "" "" "skipped: $(grep -m1 -o 'cuBLASLt is not used.*' "$work/$model.cublaslt$k.log")"
+    if ((status)); then row "$stage" "$model k=$k" "" "" "" "" "$(verdict "$status" "$work/$model.$stage$k.log")"; return; fi
+    if grep -q ' is not used: ' "$work/$model.$stage$k.log"; then
+      row "$stage" "$model" "" "" "" "" "skipped: $(grep -m1 -o 'cu[A-Za-z]* is not used.*' "$work/$model.$stage$k.log")"
       return
     fi
-    runs+=("cublaslt$k=$work/raw/$model.cublaslt$k.jsonl")
+    runs+=("$stage$k=$work/raw/$model.$stage$k.jsonl")
   done
-  rows losses "$model" "$work/reference/$model.losses" "$(<"$work/reference/$model.compared")" "${runs[@]}" || failed 1 "$work/raw/$model".cublaslt*.jsonl
-  bench_row cublaslt "$model as planned" 64 "$model" --pipelined
-  HEDDLE_CUDA_STEPS=launches bench_row cublaslt "$model generated" 64 "$model" --pipelined
-  bench_row cublaslt "$model library" 64 "$model" --pipelined --libraries cublaslt
+  rows losses "$model" "$work/reference/$model.losses" "$(<"$work/reference/$model.compared")" "${runs[@]}" || failed 1 "$work/raw/$model.$stage"*.jsonl
+  bench_row "$stage" "$model as planned" 64 "$model" --pipelined
+  HEDDLE_CUDA_STEPS=launches bench_row "$stage" "$model generated" 64 "$model" --pipelined
+  bench_row "$stage" "$model library" 64 "$model" --pipelined --libraries "$libraries"
 }
+cublaslt() { with_libraries cublaslt mnist_mlp cublaslt; }
+cudnn() { with_libraries cudnn mnist_cnn cublaslt,cudnn; }
 
 calibration() {
   local model status program=$work/bin/calibrate

@@ -1,14 +1,16 @@
-"""Trains a small model by generated kernels and by cuBLASLt: libraries.py HEDDLE FOLDER MODEL LIMIT [ARGUMENT...]
+"""Trains a small model by generated kernels and by libraries: libraries.py HEDDLE FOLDER LIBRARIES MODEL LIMIT [ARGUMENT...]
 
-Every matrix product of floating types must be a call, the losses the same within LIMIT of the largest, and the fake without a violation.
+LIBRARIES is what --libraries takes: cublaslt, cudnn, or both. Every product and convolution that a library is for must be a call, the losses
+the same within LIMIT of the largest, and the fakes without a violation.
 """
 import json
 import os
 import subprocess
 import sys
 
-heddle, folder, model, limit = sys.argv[1], sys.argv[2], sys.argv[3], float(sys.argv[4])
-more = ["--small", *sys.argv[5:]]
+heddle, folder, libraries, model, limit = *sys.argv[1:5], float(sys.argv[5])
+more = ["--small", *sys.argv[6:]]
+counted = {"cublaslt": "count: products", "cudnn": "count: convolutions"}
 
 
 def run(*arguments):
@@ -24,18 +26,20 @@ def losses(name, *arguments):
     return [line["loss"] for line in map(json.loads, open(log)) if line["event"] == "step"]
 
 
-report = json.loads(run("compile", model, *more, "--target=h200", "--libraries=cublaslt", "--emit=report", "--json"))
-products = [c for c in report["choices"] if "not cublaslt: used for" not in c["choice"]]
-assert products, report["choices"]
-for c in products:
-    assert c["choice"].startswith("cublaslt "), c
+report = json.loads(run("compile", model, *more, "--target=h200", f"--libraries={libraries}", "--emit=report", "--json"))
+for library in libraries.split(","):
+    taken = [c for c in report["choices"] if f"not {library}: used for" not in c["choice"]]
+    assert taken, report["choices"]
+    for c in taken:
+        assert c["choice"].startswith(f"{library} "), c
 calls = report["library_calls"]
-assert calls and all(c["impl"] == "cublaslt" and c["workspace_bytes"] == 32 << 20 for c in calls), calls
+assert {c["impl"] for c in calls} == set(libraries.split(",")), calls
+assert all(c["workspace_bytes"] == 32 << 20 for c in calls if c["impl"] == "cublaslt"), calls
 
 generated = losses("generated")
-library = losses("library", "--libraries=cublaslt")
+library = losses("library", f"--libraries={libraries}")
 fake = open(os.environ["HEDDLE_FAKE_CUDA_REPORT"]).read()
-assert "\n0 violations" in fake and "count: products" in fake, fake
+assert "\n0 violations" in fake and all(counted[name] in fake for name in libraries.split(",")), fake
 assert len(generated) == len(library) == 6, (generated, library)
 worst = max(abs(a - b) for a, b in zip(generated, library)) / max(map(abs, generated))
 assert worst <= limit, f"{worst} of the largest: {generated} {library}"

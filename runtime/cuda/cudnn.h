@@ -1,0 +1,63 @@
+// Convolutions and their gradients by cuDNN, in f32 or of 16-bit operands with sums of f32.
+//
+//   Library{impl = "cudnn", op = "conv2d_filter_grad", operands = {f32[8,28,28,3], f32[8,14,14,16]},
+//           results = {f32[16,5,5,3]}, ...}
+//   -> a plan of an engine that adds in a fixed order (cudnn_plan.h); each run gives it three addresses and scratch
+//
+// The plan is made when the program is loaded, before anything is recorded, and is kept. It takes no more scratch than
+// the program's memory plan has for it.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codegen/program.h"
+#include "runtime/cuda/cudnn_plan.h"
+#include "runtime/cuda/driver.h"
+
+namespace heddle::runtime {
+
+// The library and its handle, of the GPU whose context is current. Its calls go to `stream`.
+class Cudnn {
+ public:
+  // Throws UserError: exit 3 where there is no library; else what it answers.
+  explicit Cudnn(cuda::Stream stream);
+  ~Cudnn();
+  Cudnn(const Cudnn&) = delete;
+  Cudnn& operator=(const Cudnn&) = delete;
+
+  const CudnnApi& api() const { return api_; }
+  cudnn::Handle handle() const { return handle_; }
+
+ private:
+  const CudnnApi& api_;
+  cudnn::Handle handle_ = nullptr;
+};
+
+// One call bound to its memory. `library` must outlive it.
+class CudnnCall {
+ public:
+  // An address, and how far it moves from one turn of each loop around the call to the next, the outermost first.
+  struct Place {
+    cuda::Address at = 0;
+    std::vector<int64_t> strides = {};
+  };
+  // `places`: of operands, then the result. `workspace` has call.workspace.bytes. Throws UserError where the library has
+  // no admitted engine for the call that makes do with it.
+  CudnnCall(const Cudnn& library, const codegen::Library& call, std::vector<Place> places, cuda::Address workspace);
+
+  // Queues the convolution on the library's stream, or records it.
+  void run() const;
+  void advance(size_t loop, int64_t turns);  // moves the arguments to where they are so many turns later
+  std::string engine() const;                // what was taken: "engine 67"
+
+ private:
+  const Cudnn& library_;
+  std::string about_;  // "'conv2d.2': f32[..] = ..", for messages
+  std::vector<Place> places_;
+  std::array<size_t, 3> arrays_;  // of x, w and y in `places_`
+  cuda::Address workspace_;
+  std::unique_ptr<CudnnPlan> plan_;
+};
+
+}  // namespace heddle::runtime

@@ -1,0 +1,39 @@
+// A call that is a convolution, or one of its gradients, as cuDNN's descriptors say it.
+//
+//   Library{impl = "cudnn", op = "conv2d", operands = {f32[8,28,28,3], f32[16,5,5,3]}, results = {f32[8,14,14,16]},
+//           integers = {pads = {2,2,2,2}, strides = {2,2}, ...}, precision = "tf32"}
+//   -> forward: x = f32 [8,3,28,28] strides [2352,1,84,3], w = f32 [16,3,5,5] strides [75,1,15,3],
+//      y = f32 [8,16,14,14] strides [3136,1,224,16], pads [2,2] and [2,2], strides [2,2], dilations [1,1], tf32
+//
+// The library counts axes as N, C, then space, wherever the elements lie: channels lie next to each other here. The
+// numbers of channels say how many groups there are.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codegen/program.h"
+
+namespace heddle::runtime {
+
+struct CudnnTensor {
+  int type = 0;                        // cudnnDataType_t
+  std::vector<int64_t> dims, strides;  // in elements
+  bool operator==(const CudnnTensor&) const = default;
+};
+enum class CudnnOperation { forward, data_gradient, filter_gradient };
+struct CudnnConvolution {
+  CudnnOperation operation = CudnnOperation::forward;
+  CudnnTensor x, w, y;                                 // each array, or its gradient
+  std::vector<int64_t> low, high, strides, dilations;  // of each axis of space
+  bool tf32 = false;                                   // operands of f32 may be rounded to it
+};
+
+// Why the library does not take the call: "dtype i32"; "" where it may. A function of the call alone.
+std::string cudnn_refusal(const codegen::Library& call);
+// Of a call that is not refused.
+CudnnConvolution describe_cudnn(const codegen::Library& call);
+// The operands and the result, for messages: "f32[8,14,14,16] = f32[8,28,28,3], f32[16,5,5,3]".
+std::string cudnn_shapes(const codegen::Library& call);
+
+}  // namespace heddle::runtime
