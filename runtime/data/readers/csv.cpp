@@ -16,6 +16,7 @@
 #include "runtime/data/number_style.h"
 #include "runtime/data/parse_number.h"
 #include "runtime/data/printable.h"
+#include "runtime/data/row_condition.h"
 #include "runtime/data/sound_columns.h"
 #include "runtime/data/table.h"
 #include "runtime/data/text_columns.h"
@@ -52,6 +53,13 @@ class CsvTable {
         texts_(request, text_settings(request), text_words(request), sources_of(request)),
         sounds_(request, sound_words(request), sources_of(request)) {
     find_dates();
+    if (const ReaderSetting* where = request.find("where"))
+      condition_.emplace(std::get<std::vector<std::string>>(where->value).at(0), where->where,
+                         [&](const std::string& name, const Location& place) {
+                           const auto field = layout_.find(name, place);
+                           if (!field) layout_.unknown({name, place});
+                           return *field;
+                         });
     for (const ColumnRequest& column : request.columns) selections_.push_back(select(column));
   }
 
@@ -59,7 +67,8 @@ class CsvTable {
     TableHeader out;
     std::vector<FoundNames> found(selections_.size()), held(selections_.size());
     FillFitter fitter(missing_, request_.resident);
-    out.rows = layout_.each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file, size_t) {
+    int64_t all = 0;
+    out.rows = each_row(all, [&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file, size_t) {
       const bool trains = request_.held == nullptr || request_.held->at(static_cast<size_t>(row)) == 0;
       for (size_t i = 0; i < selections_.size(); ++i)
         if (texts_.is_text(i)) {
@@ -70,12 +79,15 @@ class CsvTable {
           fit(i, fields, fitter);
         }
     });
+    out.notes = layout_.notes();
+    if (condition_)
+      if (const std::string told = left_out_note(*condition_, layout_.name(), out.rows, all); !told.empty())
+        out.notes.push_back(told);
     if (class_rule_.other.empty()) out.strange = strange_rows(found, held);
-    if (out.rows == 0)
+    if (all == 0)
       throw UserError(where_,
                       fmt::format("{}: no rows{}", layout_.name(), layout_.has_header() ? " below the header" : ""),
                       kNoRowsHelp);
-    out.notes = layout_.notes();
     for (size_t i = 0; i < selections_.size(); ++i) {
       out.types.push_back(selections_[i].type);
       Selection& s = selections_[i];
@@ -99,7 +111,8 @@ class CsvTable {
     std::vector<size_t> fields;
     layout_.add_fields(source, fields);
     std::vector<uint64_t> hashes;
-    layout_.each_row([&](const std::vector<CsvField>& row, int64_t, const CsvFile&, size_t) {
+    int64_t all = 0;
+    each_row(all, [&](const std::vector<CsvField>& row, int64_t, const CsvFile&, size_t) {
       uint64_t hash = 0;
       for (const size_t f : fields) hash = XXH3_64bits_withSeed(row[f].text.data(), row[f].text.size(), hash);
       hashes.push_back(hash);
@@ -118,8 +131,9 @@ class CsvTable {
       to.push_back(
           add_column(table, {.input = s.request->input, .type = s.type, .dims = s.request->dims}, request_.resident));
     }
+    int64_t all = 0;
     const int64_t rows =
-        layout_.each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file, size_t number) {
+        each_row(all, [&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file, size_t number) {
           if (row >= table.rows) changed();
           for (size_t i = 0; i < selections_.size(); ++i)
             if (texts_.is_text(i)) encode(i, fields, file);
@@ -159,6 +173,45 @@ class CsvTable {
   }
 
  private:
+  // Calls f for each row that is read, as CsvLayout does; how many these are. `all` is how many there are.
+  template <class F>
+  int64_t each_row(int64_t& all, const F& f) const {
+    if (!condition_) return all = layout_.each_row(f);
+    const std::vector<CsvField>* row = nullptr;
+    const CsvFile* of = nullptr;
+    const RowCells cells = condition_cells(row, of);
+    int64_t rows = 0;
+    all = layout_.each_row([&](const std::vector<CsvField>& fields, int64_t, const CsvFile& file, size_t number) {
+      row = &fields, of = &file;
+      if (condition_->holds(cells)) f(fields, rows++, file, number);
+    });
+    return rows;
+  }
+
+  RowCells condition_cells(const std::vector<CsvField>* const& row, const CsvFile* const& file) const {
+    const auto fail = [&](size_t column, const std::string& what, const std::string& help) {
+      const CsvField& field = row->at(column);
+      file->fail(field.line, field.column,
+                 fmt::format("'where': column {}: '{}' {}", layout_.title(column), printable(field.text), what), help);
+    };
+    return {.number =
+                [this, &row, fail](size_t column) {
+                  double value = 0;
+                  const std::string_view text = row->at(column).text;
+                  if (is_missing(text)) fail(column, "is missing", missing_condition_help(layout_.word(column)));
+                  const std::string fault =
+                      parse_cell(text, style_, ElementType::f64, reinterpret_cast<std::byte*>(&value));
+                  if (!fault.empty()) fail(column, fault, text_condition_help(layout_.word(column), text));
+                  return value;
+                },
+            .text = [&row](size_t column) { return std::string(row->at(column).text); },
+            .missing = [&row](size_t column) { return is_missing(row->at(column).text); },
+            .fail =
+                [&row, &file](const std::string& message) {
+                  file->fail(row->at(0).line, row->at(0).column, "'where': " + message);
+                }};
+  }
+
   static std::vector<std::string> sources_of(const ReaderRequest& request) {
     std::vector<std::string> sources;
     for (const ColumnRequest& column : request.columns) sources.push_back(column.source());
@@ -386,6 +439,7 @@ class CsvTable {
   ClassRule class_rule_;
   TextColumns texts_;
   SoundColumns sounds_;
+  std::optional<RowCondition> condition_;
   std::map<size_t, std::vector<std::string>> dates_;  // of fields: which parts of them
   std::vector<Selection> selections_;
 };
@@ -398,6 +452,7 @@ std::vector<Key> keys() {
        .doc = "one or a list, in this order, plain or .gz; * stands for any part of a name",
        .required = true},
       {.name = "header", .type = KeyType::flag, .doc = "the first line names the columns", .fallback = true},
+      where_key(),
       missing_key(),
       dates_key(),
       text_words_key(),
