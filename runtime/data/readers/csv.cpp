@@ -12,6 +12,7 @@
 #include "runtime/data/class_rule.h"
 #include "runtime/data/csv_layout.h"
 #include "runtime/data/date_parts.h"
+#include "runtime/data/hash_rule.h"
 #include "runtime/data/missing_values.h"
 #include "runtime/data/number_style.h"
 #include "runtime/data/parse_number.h"
@@ -36,6 +37,7 @@ struct Selection {
   bool named = false;                                   // fields are names of classes
   std::vector<std::string> names;                       // empty: those that are found
   std::map<std::string, int64_t, std::less<>> numbers;  // of the names
+  int64_t hash = 0;                                     // fields are texts that become so many numbers; 0: they are not
   bool indicated = false;                               // behind the fields' values stands which of them are missing
   std::vector<double> fills;                            // of the fields, where the training rows say
 };
@@ -281,6 +283,11 @@ class CsvTable {
       const auto names = all.find(column.input);
       if (names != all.end()) name_classes(s, names->second);
     }
+    s.hash = hash_ids(request_, column);
+    if (s.hash > 0 && !s.parts.empty())
+      throw UserError(request_.place("hash"),
+                      fmt::format("input '{}' has a hash, and its column is one of dates", column.input),
+                      "leave the column out of \"dates\", or the input out of \"hash\"");
     if (s.named && !s.parts.empty())
       throw UserError(request_.place("dates"),
                       fmt::format("input '{}' names classes, and its column is one of dates", column.input),
@@ -373,6 +380,10 @@ class CsvTable {
       store_number(s.type, *number, to);
       return require_range(s, to, fail);
     }
+    if (s.hash > 0) {
+      if (!is_utf8(field.text)) fail("is not valid UTF-8", "iconv converts files: iconv -f latin1 -t utf-8");
+      return store_number(s.type, static_cast<double>(hashed(field.text, s.hash)), to);
+    }
     if (!s.named) {
       const std::string fault = parse(s, place, field.text, s.type, to);
       if (!fault.empty()) fail(fault, help_of(s, place, field.text));
@@ -459,6 +470,7 @@ std::vector<Key> keys() {
       sound_words_key()};
   const std::vector<Key> dialect = csv_dialect_keys(), classes = class_keys("columns");
   all.insert(all.end() - 2, classes.begin(), classes.end());
+  all.insert(all.end() - 2, hash_key());
   all.insert(all.begin() + 2, dialect.begin(), dialect.end());
   all.insert(all.end(), text_keys().begin(), text_keys().end());
   all.insert(all.end(), sound_keys().begin(), sound_keys().end());

@@ -16,6 +16,7 @@
 
 #include "runtime/data/check_column.h"
 #include "runtime/data/class_rule.h"
+#include "runtime/data/hash_rule.h"
 #include "runtime/data/input_file.h"
 #include "runtime/data/missing_values.h"
 #include "runtime/data/parse_number.h"
@@ -89,6 +90,7 @@ class JsonLines {
     for (size_t i = 0; i < request.columns.size(); ++i) {
       stated_.push_back(stated_names(i));
       fills_.push_back(request.columns[i].fills);
+      hashes_.push_back(hash_ids(request, request.columns[i]));
     }
   }
 
@@ -420,6 +422,9 @@ class JsonLines {
       const std::optional<double> number = fill_of(missing_, fills_[i], place, target.indicated);
       if (!number) refuse("is missing", missing_help(missing_, stated_[i].has_value()));
       fault = parse_number(fmt::format("{}", *number), type, to);
+    } else if (hashes_[i] > 0) {
+      if (value.kind() != JsonValue::Kind::text) refuse("is no text, and a hash is one of a text");
+      fault = parse_number(std::to_string(hashed(value.text("a text"), hashes_[i])), type, to);
     } else if (stated_[i]) {
       if (value.kind() != JsonValue::Kind::text)
         refuse("is no name of a class", "names stand in quotes; numbers of classes need no \"classes\"");
@@ -467,6 +472,7 @@ class JsonLines {
   std::optional<RowCondition> condition_;
   std::vector<Source> asked_;                                    // the keys that the condition names
   std::vector<std::optional<std::vector<std::string>>> stated_;  // by column; empty names: to be found
+  std::vector<int64_t> hashes_;             // by column: how many numbers its texts become; 0: they do not
   std::vector<std::vector<double>> fills_;  // by column, where the training rows or the weights say
 };
 
@@ -482,6 +488,7 @@ std::vector<Key> keys() {
                           sound_words_key()};
   const std::vector<Key> classes = class_keys("values");
   all.insert(all.end() - 2, classes.begin(), classes.end());
+  all.insert(all.end() - 2, hash_key());
   all.insert(all.end(), text_keys().begin(), text_keys().end());
   all.insert(all.end(), sound_keys().begin(), sound_keys().end());
   return all;
