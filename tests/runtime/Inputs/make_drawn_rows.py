@@ -12,7 +12,7 @@ extra = [(0, "no", -1)] * 30
 for name, table in (("rows", rows), ("more", extra[:10] + rows[:100] + extra[10:] + rows[100:]), ("one", rows[:1])):
     (folder / f"{name}.csv").write_text("x,kind,worth,one\n" + "".join(f"{x},{k},{w},1\n" for x, k, w in table))
     (folder / f"{name}.jsonl").write_text("".join(json.dumps({"x": x, "kind": k, "worth": w}) + "\n" for x, k, w in table))
-folder.joinpath("bad.csv").write_text("x,kind,negative,zero,huge,nan,one\n" + "0,no,1,0,1e308,1,1\n0,yes,-1,0,1e308,nan,1\n" * 8)
+folder.joinpath("bad.csv").write_text("x,kind,negative,zero,huge,nan,one,word\n" + "0,no,1,0,1e308,1,1,a\n0,yes,-1,0,1e308,nan,1,b\n" * 8)
 
 
 def npy(dtype, values, code):
