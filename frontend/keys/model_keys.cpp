@@ -177,6 +177,17 @@ Keys bucket_keys() {
   return keys;
 }
 
+Keys drawing_keys() {
+  static const std::vector<Key> keys = {
+      {.name = "balance",
+       .type = KeyType::word,
+       .doc = "an input or a column: each of its values is as frequent as the others"},
+      {.name = "weights",
+       .type = KeyType::word,
+       .doc = "an input or a column of numbers: rows are as frequent as these say"}};
+  return keys;
+}
+
 }  // namespace
 
 Keys model_keys() {
@@ -420,6 +431,11 @@ Keys data_keys() {
        .doc = "a reader, or `{\"fraction\": 0.1}` for the last tenth of the training rows; see below",
        .of = "validation"},
       {.name = "test", .type = KeyType::object, .doc = "a reader of the rows that are tested with", .of = "reader"},
+      {.name = "draw",
+       .type = KeyType::object,
+       .doc = "`{\"balance\": \"label\"}`, training rows are drawn with replacement; see below",
+       .keys = drawing_keys,
+       .hint = R"(write "draw": {"balance": "label"})"},
       {.name = "buckets",
        .type = KeyType::object,
        .doc = "`{\"by\": \"size\", \"let\": \"length\", \"lengths\": [16, 32]}`, shorter batches of short rows; see "

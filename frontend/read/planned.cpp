@@ -7,10 +7,6 @@
 namespace heddle::frontend {
 const std::vector<Planned>& planned() {
   static const std::vector<Planned> all = {
-      {PlannedKind::op,
-       "nms",
-       "let the model put out boxes and scores, and drop those that overlap in the program that reads them",
-       {"nonmaximumsuppression", "nonmaxsuppression", "batchednms", "softnms"}},
       {PlannedKind::key, "params", "parameters are f32; \"compute\" says to what operands of products may be rounded"},
       {PlannedKind::key, "parallel", "leave it out: one device trains"}};
   return all;

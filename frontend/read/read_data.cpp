@@ -9,6 +9,7 @@
 #include "frontend/layer_def.h"
 #include "frontend/read/read_parts.h"
 #include "frontend/read/read_reader.h"
+#include "frontend/row_drawing.h"
 #include "ir/keys/key_text.h"
 
 namespace heddle::frontend {
@@ -187,6 +188,7 @@ Data read_data(const Json& json, const Model& model, Diagnostics& errors) {
   fields.read("train", [&](const Json& train) { data.train = read_reader(train, "train", model, errors); });
   fields.read("test", [&](const Json& test) { data.test = read_reader(test, "test", model, errors); });
   fields.read("validation", [&](const Json& split) { read_validation(split, model, data, errors); });
+  fields.object("draw", [&](const Fields& draw) { read_drawing(draw, data, errors); });
   fields.object("buckets", [&](const Fields& buckets) { data.buckets = read_buckets(buckets, model, errors); });
   fields.read("map", [&](const Json& maps) { read_maps(maps, model, data, errors); });
   return data;

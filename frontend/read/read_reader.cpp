@@ -93,6 +93,17 @@ ClassNames words_by_input(const Json& value, const Key& key, const std::string& 
   return words;
 }
 
+// {"user": 1000}
+ClassNames numbers_by_input(const Json& value, const Key& key, const std::string& what, const Model& model) {
+  ClassNames numbers;
+  for (const Json& item : as_object(value, what).items) {
+    if (std::ranges::find(model.inputs, item.key, &InputDef::name) == model.inputs.end())
+      throw UserError(item.key_where, fmt::format("{}: there is no input {}", what, quote(item.key)));
+    numbers[item.key] = {std::to_string(read_integer(item, key, model.let, what))};
+  }
+  return numbers;
+}
+
 // {"when": ["days", "time_of_day"]}: the keys are columns of the file.
 ClassNames words_by_column(const Json& value, const Key& key, const std::string& what) {
   ClassNames words;
@@ -142,7 +153,9 @@ void check_paths(const Json& value, const std::vector<std::string>& paths) {
 ReaderValue read_value(const Key& key, const Json& value, const std::string& what, const Model& model) {
   switch (key.type) {
     case KeyType::flag: return value.flag;
-    case KeyType::integer: return read_integer(value, key, model.let, what);
+    case KeyType::integer:
+      if (key.count == Count::by_name) return numbers_by_input(value, key, what, model);
+      return read_integer(value, key, model.let, what);
     case KeyType::real:
       if (!key.words.empty()) return number_or_words(value, key, what, model);
       if (key.count != Count::one) return read_reals(value, key, model.let, what);

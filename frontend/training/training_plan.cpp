@@ -12,6 +12,7 @@
 #include "frontend/instantiate/model_outputs.h"
 #include "frontend/keys/fields.h"
 #include "frontend/metrics/generated.h"
+#include "frontend/training/check_drawing.h"
 #include "frontend/training/check_weights_table.h"
 #include "frontend/training/learning_rate.h"
 #include "frontend/training/paired_inputs.h"
@@ -356,6 +357,7 @@ TrainingPlan plan_training(ModelInstances& instances) {
   plan.memory = plan_memory(model, e, errors);
   plan.in_order = !e.kept.empty();
   if (plan.in_order) guarded(errors, [&] { require_strands(plan, e.kept.front()); });
+  guarded(errors, [&] { check_drawing(plan); });
   plan.indices = plan_index_checks(instances, e, errors);
   guarded(errors, [&] { generated_metrics(model); });
   errors.throw_if_any();

@@ -202,9 +202,7 @@ class Run {
     any_counts_ = state_.step_of_epoch > 0;
     const int64_t steps = std::min(steps_per_epoch_, all_steps_ - (state_.steps - state_.step_of_epoch));
     const data::BucketOrder order = batches_.arrange(
-        options_.in_order ? data::in_order(rows_.rows())
-                          : data::shuffled(rows_.rows(), options_.seed, static_cast<uint64_t>(state_.epochs)),
-        rows_.bucket);
+        epoch_order(rows_, options_.in_order, options_.seed, static_cast<uint64_t>(state_.epochs)), rows_.bucket);
     while (state_.step_of_epoch < steps && !ended()) {
       run_steps(order, steps);
       if (state_.step_of_epoch < steps && !ended() && is_due()) save();
@@ -523,6 +521,12 @@ int64_t epoch_length(int64_t rows, int64_t batch, bool drop_last) {
     throw UserError(ExitCode::failed, fmt::format("{} training rows give no batch of {}", rows, batch),
                     "lower train.batch, or leave out drop_last");
   return steps;
+}
+
+std::vector<uint32_t> epoch_order(const Split& rows, bool in_order, uint64_t seed, uint64_t epoch) {
+  if (in_order) return data::in_order(rows.rows());
+  if (rows.draw) return data::drawn_order(*rows.draw, rows.rows(), seed, epoch);
+  return data::shuffled(rows.rows(), seed, epoch);
 }
 
 int64_t batch_of(const codegen::Entry& entry) {

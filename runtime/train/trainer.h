@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include "runtime/data/row_draw.h"
 #include "runtime/train/metrics.h"
 #include "runtime/train/run_state.h"
 #include "runtime/train/steps.h"
@@ -23,6 +24,7 @@ struct Split {
   std::string name;
   data::Table table;
   std::vector<uint8_t> bucket = {};  // of each row, the shortest 0; the last is that of all rows. Empty: there are none
+  std::optional<data::RowDraw> draw = {};  // of the rows of each epoch; nothing: each once
   int64_t rows() const { return table.rows; }
 };
 
@@ -124,6 +126,9 @@ std::optional<int64_t> run_length(std::optional<int64_t> epochs, std::optional<i
 
 // Steps of an epoch. Throws UserError where the rows give none.
 int64_t epoch_length(int64_t rows, int64_t batch, bool drop_last);
+
+// The rows of an epoch, counted from 0, in the order in which they are trained with.
+std::vector<uint32_t> epoch_order(const Split& rows, bool in_order, uint64_t seed, uint64_t epoch);
 
 // Rows that one run of an entry takes.
 int64_t batch_of(const codegen::Entry& entry);

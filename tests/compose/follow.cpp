@@ -121,9 +121,7 @@ class Followed {
     for (int64_t epoch = 0; epoch < options_.epochs.value(); ++epoch) {
       const auto number = static_cast<uint64_t>(epoch);
       run(host, "reset");
-      const int64_t rows = splits_.train->rows();
-      pass(*splits_.train,
-           options_.in_order ? runtime::data::in_order(rows) : runtime::data::shuffled(rows, options_.seed, number),
+      pass(*splits_.train, runtime::epoch_order(*splits_.train, options_.in_order, options_.seed, number),
            ir::Phase::train, {.seed = options_.seed, .epoch = number});
       run(host, "metrics");
       for (const auto* split : {&splits_.validation, &splits_.test}) {

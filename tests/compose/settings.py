@@ -36,6 +36,7 @@ SETTINGS = {
     "reader": ["npz", "npy", "u8"],
     "maps": ["none", "flip", "crop", "cutout", "flip, crop, cutout", "mixup", "normalize"],
     "validation": ["none", "fraction", "rows"],
+    "draw": ["none", "balance", "weights"],
 }
 # The kinds of metric go round by a model's number.
 METRICS = [
@@ -48,6 +49,8 @@ SPARSE_RULES = {"sgd", "momentum", "adagrad", "adam"}
 def allowed(row):
     """What docs/model-format.md rules out, of a row or of a part of one."""
     has = lambda name, *values: row.get(name) in values  # noqa: E731
+    if has("draw", "balance") and has("ignored", "some", "a whole batch") or has("draw", "weights") and has("row_weights", "none"):
+        return False  # a class may have no row; the weights are those of the loss
     labels_are_numbers = has("loss", "kl_divergence")  # shares of the classes, which mixup needs, too
     if has("words", "sparse") and (has("average", "from the first step", "from the fourth") or has("decay", "all", "matrices")
                                    or has("tied", "table") or has("regularize", "l2") or "optimizer" in row and row["optimizer"] not in SPARSE_RULES):
@@ -219,6 +222,8 @@ def model(row, number):
     data = {"train": reader(row, "train"), "test": reader(row, "test"), **({"map": maps(row)} if maps(row) else {})}
     if row["validation"] != "none":
         data["validation"] = {"fraction": 0.2} if row["validation"] == "fraction" else reader(row, "validation")
+    if row["draw"] != "none":
+        data["draw"] = {"balance": "label"} if row["draw"] == "balance" else {"weights": "weight"}
     return {"format": "heddle-model/1", "name": "composed_%d" % number, "layout": row["layout"], "inputs": inputs(row), "blocks": blocks(row),
             "nodes": nodes, "outputs": {"logits": "logits"}, "train": train, "data": data}
 
@@ -253,6 +258,8 @@ COUNTED = (0, 5)
 
 def labels(row, rows, pick, one_hot):
     out = [pick.randrange(CLASSES) for _ in range(rows)]
+    if row["draw"] == "balance":
+        out[:CLASSES] = range(CLASSES)
     if row["ignored"] == "some":
         out = [-100 if i % 3 == 1 else label for i, label in enumerate(out)]
     if row["ignored"] == "a whole batch":

@@ -71,6 +71,18 @@ std::vector<Case> cases() {
       {"idx", "2, 2", R"("op": "idx", "x": "x.idx", "y": "y.idx")", "x.idx", idx_file(8, 1, {4, 2, 2})},
       {"csv", "4", csv, "t.csv", table, false},
       {"csv_dialect", "4", dialect, "w.csv", foreign, false},
+      {"csv_where", "4",
+       R"("op": "csv", "file": "t.csv", "x": "a:d", "y": "kind", "missing": 0, "hash": {"y": 3}, )"
+       R"("where": "(missing(c) or a * b - c / d >= 0.25 or sqrt(a) in [1, 3]) and kind not in ['dog', 'it''s']")",
+       "t.csv", table, false},
+      {"json_where", "2",
+       R"("op": "json_lines", "file": "t.jsonl", "x": "v", "y": "kind", "hash": {"y": 4}, )"
+       R"("where": "missing(kind) or not missing(v) and kind != 'dog' and a % 3 < 2")",
+       "t.jsonl",
+       "{\"v\": [1, 2], \"kind\": \"ant\", \"a\": 1.5}\n{\"v\": [3, 4], \"kind\": \"b\\u00e9e\", \"a\": true}\n"
+       "{\"v\": null, \"kind\": \"ant\", \"a\": 4}\n{\"v\": [0, 1], \"kind\": \"cow\", \"a\": 1}\n"
+       "{\"v\": [5, 6], \"kind\": \"ant\", \"a\": 3.5}\n",
+       false},
       {"libsvm", "4", R"("op": "libsvm", "file": "t.txt", "x": "features", "y": "target")", "t.txt",
        "1 1:2.5 3:-3\n0 # none\n2 2:4e1\n1 1:1 2:1 3:1 4:1\n", false},
       {"cifar", "32, 32, 3", R"("op": "cifar", "files": "a.bin", "kind": "cifar10", "x": "image", "y": "label")",

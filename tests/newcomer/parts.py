@@ -26,6 +26,7 @@ BEFORE = [
     {"name": "truths", "op": "gt", "in": ["x", 0.5]},
     {"name": "first", "op": "slice", "in": "x", "axis": 1, "stop": 2},
     {"name": "cubes", "op": "pow", "in": ["x", 3.0]}, {"name": "total", "op": "sum", "axis": 1},
+    {"name": "heights", "op": "mean", "in": "sequence", "axis": 2},
 ]
 
 # Which nodes may run.
@@ -67,6 +68,7 @@ LAYERS = {
     "scale_gradient": {"scale": -1}, "straight_through": {"in": ["big", "x"]},
     "slice": {"axis": 1, "start": 1, "stop": 4}, "spatial_dropout": {"in": "image", "rate": 0.5},
     "split": {"parts": 2, "out": ["left", "right"]}, "take_along_axis": {"in": ["x", "ids"]},
+    "nms": {"in": ["sequence", "heights"], "outputs": 3, "iou": 0.3, "out": ["nms_kept", "nms_count"]},
     "top_k": {"k": 2, "out": ["largest", "places"]}, "transpose": {"in": "image", "perm": [0, 2, 1, 3]},
     "upsample2d": {"in": "image", "scale": 2},
     **{op: WINDOWS for op in ("window_sum", "window_prod", "window_max", "window_min")},
@@ -119,10 +121,10 @@ CONSTRAINTS = {
 # The shape of a row's picture, that of its label where it is no number, and the reader.
 READERS = {
     "cifar": ([32, 32, 3], {"files": "cifar.bin", "picture": "image", "label": "label"}),
-    "csv": ([12], {"file": "table.csv", "delimiter": "auto", "quote": "'", "comment": "#", "skip": 0, "decimal": ".", "missing": ["mean", "indicator"], "picture": "p0:p11", "label": "label"}),
+    "csv": ([12], {"file": "table.csv", "delimiter": "auto", "quote": "'", "comment": "#", "skip": 0, "decimal": ".", "where": "label >= 0", "missing": ["mean", "indicator"], "picture": "p0:p11", "label": "label"}),
     "idx": ([12], {"picture": "picture.idx", "label": "label.idx"}),
     "image_folder": ([4, 4, 3], {"folder": "pictures", "resize": "cover", "filter": "bicubic", "picture": "image", "label": "label"}),
-    "json_lines": ([12], {"file": "rows.jsonl", "missing": "median", "picture": "pixels", "label": "label"}),
+    "json_lines": ([12], {"file": "rows.jsonl", "where": "label >= 0", "missing": "median", "picture": "pixels", "label": "label"}),
     "libsvm": ([12], {"file": "rows.libsvm", "picture": "features", "label": "target"}),
     "npy": ([12], {"picture": "picture.npy", "label": "label.npy"}),
     "npz": ([12], {"file": "all.npz", "picture": "picture", "label": "label"}),

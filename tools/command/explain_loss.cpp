@@ -8,7 +8,6 @@
 
 #include "ir/dependencies.h"
 #include "ir/evaluate/evaluate_node.h"
-#include "runtime/data/shuffle.h"
 #include "runtime/weights/program_weights.h"
 #include "tools/command/step_again.h"
 #include "tools/driver/fit_weights.h"
@@ -38,8 +37,7 @@ NamedTensors first_states(const RunArguments& a, Run& run, const Graph& g) {
 uint64_t seed_of(const Run& run) { return static_cast<uint64_t>(run.session.plan.seed); }
 
 std::vector<uint32_t> order_of(const Run& run) {
-  const int64_t rows = run.session.splits.train->rows();
-  return run.session.plan.in_order ? runtime::data::in_order(rows) : runtime::data::shuffled(rows, seed_of(run), 0);
+  return runtime::epoch_order(*run.session.splits.train, run.session.plan.in_order, seed_of(run), 0);
 }
 
 // The first element that is not finite; 0 where all are.

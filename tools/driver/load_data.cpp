@@ -8,9 +8,11 @@
 #include <memory>
 
 #include "frontend/build_graph.h"
+#include "frontend/row_drawing.h"
 #include "ir/diagnostic.h"
 #include "tools/driver/drawn_rows.h"
 #include "tools/driver/row_buckets.h"
+#include "tools/driver/row_drawing.h"
 
 namespace heddle::driver {
 namespace {
@@ -273,7 +275,16 @@ Splits load_splits(const DataRequest& request, const DataHeader& header) {
         split("validation", runtime::data::split_rows(*train, *header.drawn, runtime::data::most_resident_bytes()));
   else if (data.validation_fraction > 0)
     splits.validation = split("validation", runtime::data::split_tail(*train, validation_rows(data, train->rows)));
+  std::optional<runtime::data::RowDraw> draw;
+  if (request.train && frontend::row_drawing(data)) {
+    std::vector<uint8_t> held(static_cast<size_t>(train->rows + validation));
+    std::fill(held.begin() + train->rows, held.end(), uint8_t{1});
+    const Known known{header.class_names, header.tokenizers, header.fills};
+    draw = row_drawing(*request.plan, *train, reader_request(*data.train, *request.plan, known), request.root,
+                       header.drawn != nullptr ? *header.drawn : held);
+  }
   splits.train = split("training", std::move(train));
+  splits.train->draw = std::move(draw);
   splits.notes = std::move(notes);
   return splits;
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "ir/check.h"
+#include "runtime/data/hash_rule.h"
 #include "runtime/weights/file_order.h"
 #include "runtime/weights/program_weights.h"
 #include "tools/driver/choose_outputs.h"
@@ -123,6 +124,7 @@ void Predictor::take_maps(const runtime::WeightsFile& weights) {
     if (reader != nullptr) {
       input.missing = runtime::data::missing_rule(reader->settings);
       input.other = runtime::data::class_rule(reader->settings).other;
+      input.hash = runtime::data::hash_ids(reader->settings, input.request.input);
     }
     input.maps.clear();
     const auto maps = plan.data.maps.find(input.request.input);

@@ -35,6 +35,7 @@ struct PredictInput {
   // Of the model's tables or lines of JSON; what the training rows say of it is in the request.
   runtime::data::MissingRule missing = {};
   std::string other = {};  // the class of names that the weights do not know; empty: there is none
+  int64_t hash = 0;        // how many numbers a hash makes of texts; 0: there is none
 };
 
 // What names a result's classes, and how its numbers become probabilities.

@@ -16,6 +16,7 @@
 
 #include "runtime/data/csv_file.h"
 #include "runtime/data/date_parts.h"
+#include "runtime/data/hash_rule.h"
 #include "runtime/data/missing_values.h"
 #include "runtime/data/number_style.h"
 #include "runtime/data/parse_number.h"
@@ -250,6 +251,9 @@ class CsvRows {
       const auto number = fill_of(missing_, s.input->request.fills, place, s.indicated);
       if (!number) fail(s, f, "is missing", missing_remedy(s, !names.empty()));
       fault = parse_number(fmt::format("{}", *number), s.type, to);
+    } else if (s.input->hash > 0) {
+      if (!runtime::is_utf8(text)) fail(s, f, "is not valid UTF-8", "iconv converts files: iconv -f latin1 -t utf-8");
+      fault = parse_number(std::to_string(hashed(text, s.input->hash)), s.type, to);
     } else if (name != names.end()) {
       fault = parse_number(std::to_string(name - names.begin()), s.type, to);
     } else if (!names.empty()) {

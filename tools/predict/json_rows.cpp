@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "frontend/json/json.h"
+#include "runtime/data/hash_rule.h"
 #include "runtime/data/parse_number.h"
 #include "tools/predict/lines.h"
 #include "tools/predict/text_inputs.h"
@@ -24,7 +25,12 @@ using runtime::data::ElementType;
 class RowFiller {
  public:
   RowFiller(const driver::PredictInput& input, std::byte* to)
-      : request_(input.request), missing_(input.missing), other_(input.other), type_(text_type(request_)), to_(to) {}
+      : request_(input.request),
+        missing_(input.missing),
+        other_(input.other),
+        hash_(input.hash),
+        type_(text_type(request_)),
+        to_(to) {}
 
   void fill(const Json& value) {
     const std::vector<int64_t> dims = request_.dims;
@@ -94,6 +100,12 @@ class RowFiller {
                                            : std::nullopt;
     if (fill) {
       fault = runtime::data::parse_number(fmt::format("{}", *fill), type_, to_);
+    } else if (value.kind == Json::Kind::text && hash_ > 0) {
+      fault = runtime::data::parse_number(std::to_string(runtime::data::hashed(value.text, hash_)), type_, to_);
+    } else if (hash_ > 0) {
+      throw UserError(value.where,
+                      fmt::format("input '{}': expected a text, found {}", request_.input, frontend::describe(value)),
+                      "a hash is one of a text");
     } else if (value.kind == Json::Kind::text && !request_.class_names.empty()) {
       const auto& names = request_.class_names;
       auto name = std::ranges::find(names, value.text);
@@ -130,6 +142,7 @@ class RowFiller {
   const runtime::data::ColumnRequest& request_;
   const runtime::data::MissingRule& missing_;
   const std::string& other_;
+  int64_t hash_;
   ElementType type_;
   std::byte* to_;
   size_t place_ = 0;  // of the next value

@@ -12,10 +12,12 @@
 #include "runtime/data/class_rule.h"
 #include "runtime/data/csv_layout.h"
 #include "runtime/data/date_parts.h"
+#include "runtime/data/hash_rule.h"
 #include "runtime/data/missing_values.h"
 #include "runtime/data/number_style.h"
 #include "runtime/data/parse_number.h"
 #include "runtime/data/printable.h"
+#include "runtime/data/row_condition.h"
 #include "runtime/data/sound_columns.h"
 #include "runtime/data/table.h"
 #include "runtime/data/text_columns.h"
@@ -35,6 +37,7 @@ struct Selection {
   bool named = false;                                   // fields are names of classes
   std::vector<std::string> names;                       // empty: those that are found
   std::map<std::string, int64_t, std::less<>> numbers;  // of the names
+  int64_t hash = 0;                                     // fields are texts that become so many numbers; 0: they are not
   bool indicated = false;                               // behind the fields' values stands which of them are missing
   std::vector<double> fills;                            // of the fields, where the training rows say
 };
@@ -52,6 +55,13 @@ class CsvTable {
         texts_(request, text_settings(request), text_words(request), sources_of(request)),
         sounds_(request, sound_words(request), sources_of(request)) {
     find_dates();
+    if (const ReaderSetting* where = request.find("where"))
+      condition_.emplace(std::get<std::vector<std::string>>(where->value).at(0), where->where,
+                         [&](const std::string& name, const Location& place) {
+                           const auto field = layout_.find(name, place);
+                           if (!field) layout_.unknown({name, place});
+                           return *field;
+                         });
     for (const ColumnRequest& column : request.columns) selections_.push_back(select(column));
   }
 
@@ -59,7 +69,8 @@ class CsvTable {
     TableHeader out;
     std::vector<FoundNames> found(selections_.size()), held(selections_.size());
     FillFitter fitter(missing_, request_.resident);
-    out.rows = layout_.each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file, size_t) {
+    int64_t all = 0;
+    out.rows = each_row(all, [&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file, size_t) {
       const bool trains = request_.held == nullptr || request_.held->at(static_cast<size_t>(row)) == 0;
       for (size_t i = 0; i < selections_.size(); ++i)
         if (texts_.is_text(i)) {
@@ -70,12 +81,15 @@ class CsvTable {
           fit(i, fields, fitter);
         }
     });
+    out.notes = layout_.notes();
+    if (condition_)
+      if (const std::string told = left_out_note(*condition_, layout_.name(), out.rows, all); !told.empty())
+        out.notes.push_back(told);
     if (class_rule_.other.empty()) out.strange = strange_rows(found, held);
-    if (out.rows == 0)
+    if (all == 0)
       throw UserError(where_,
                       fmt::format("{}: no rows{}", layout_.name(), layout_.has_header() ? " below the header" : ""),
                       kNoRowsHelp);
-    out.notes = layout_.notes();
     for (size_t i = 0; i < selections_.size(); ++i) {
       out.types.push_back(selections_[i].type);
       Selection& s = selections_[i];
@@ -99,7 +113,8 @@ class CsvTable {
     std::vector<size_t> fields;
     layout_.add_fields(source, fields);
     std::vector<uint64_t> hashes;
-    layout_.each_row([&](const std::vector<CsvField>& row, int64_t, const CsvFile&, size_t) {
+    int64_t all = 0;
+    each_row(all, [&](const std::vector<CsvField>& row, int64_t, const CsvFile&, size_t) {
       uint64_t hash = 0;
       for (const size_t f : fields) hash = XXH3_64bits_withSeed(row[f].text.data(), row[f].text.size(), hash);
       hashes.push_back(hash);
@@ -118,8 +133,9 @@ class CsvTable {
       to.push_back(
           add_column(table, {.input = s.request->input, .type = s.type, .dims = s.request->dims}, request_.resident));
     }
+    int64_t all = 0;
     const int64_t rows =
-        layout_.each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file, size_t number) {
+        each_row(all, [&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file, size_t number) {
           if (row >= table.rows) changed();
           for (size_t i = 0; i < selections_.size(); ++i)
             if (texts_.is_text(i)) encode(i, fields, file);
@@ -159,6 +175,45 @@ class CsvTable {
   }
 
  private:
+  // Calls f for each row that is read, as CsvLayout does; how many these are. `all` is how many there are.
+  template <class F>
+  int64_t each_row(int64_t& all, const F& f) const {
+    if (!condition_) return all = layout_.each_row(f);
+    const std::vector<CsvField>* row = nullptr;
+    const CsvFile* of = nullptr;
+    const RowCells cells = condition_cells(row, of);
+    int64_t rows = 0;
+    all = layout_.each_row([&](const std::vector<CsvField>& fields, int64_t, const CsvFile& file, size_t number) {
+      row = &fields, of = &file;
+      if (condition_->holds(cells)) f(fields, rows++, file, number);
+    });
+    return rows;
+  }
+
+  RowCells condition_cells(const std::vector<CsvField>* const& row, const CsvFile* const& file) const {
+    const auto fail = [&](size_t column, const std::string& what, const std::string& help) {
+      const CsvField& field = row->at(column);
+      file->fail(field.line, field.column,
+                 fmt::format("'where': column {}: '{}' {}", layout_.title(column), printable(field.text), what), help);
+    };
+    return {.number =
+                [this, &row, fail](size_t column) {
+                  double value = 0;
+                  const std::string_view text = row->at(column).text;
+                  if (is_missing(text)) fail(column, "is missing", missing_condition_help(layout_.word(column)));
+                  const std::string fault =
+                      parse_cell(text, style_, ElementType::f64, reinterpret_cast<std::byte*>(&value));
+                  if (!fault.empty()) fail(column, fault, text_condition_help(layout_.word(column), text));
+                  return value;
+                },
+            .text = [&row](size_t column) { return std::string(row->at(column).text); },
+            .missing = [&row](size_t column) { return is_missing(row->at(column).text); },
+            .fail =
+                [&row, &file](const std::string& message) {
+                  file->fail(row->at(0).line, row->at(0).column, "'where': " + message);
+                }};
+  }
+
   static std::vector<std::string> sources_of(const ReaderRequest& request) {
     std::vector<std::string> sources;
     for (const ColumnRequest& column : request.columns) sources.push_back(column.source());
@@ -228,6 +283,11 @@ class CsvTable {
       const auto names = all.find(column.input);
       if (names != all.end()) name_classes(s, names->second);
     }
+    s.hash = hash_ids(request_, column);
+    if (s.hash > 0 && !s.parts.empty())
+      throw UserError(request_.place("hash"),
+                      fmt::format("input '{}' has a hash, and its column is one of dates", column.input),
+                      "leave the column out of \"dates\", or the input out of \"hash\"");
     if (s.named && !s.parts.empty())
       throw UserError(request_.place("dates"),
                       fmt::format("input '{}' names classes, and its column is one of dates", column.input),
@@ -320,6 +380,10 @@ class CsvTable {
       store_number(s.type, *number, to);
       return require_range(s, to, fail);
     }
+    if (s.hash > 0) {
+      if (!is_utf8(field.text)) fail("is not valid UTF-8", "iconv converts files: iconv -f latin1 -t utf-8");
+      return store_number(s.type, static_cast<double>(hashed(field.text, s.hash)), to);
+    }
     if (!s.named) {
       const std::string fault = parse(s, place, field.text, s.type, to);
       if (!fault.empty()) fail(fault, help_of(s, place, field.text));
@@ -386,6 +450,7 @@ class CsvTable {
   ClassRule class_rule_;
   TextColumns texts_;
   SoundColumns sounds_;
+  std::optional<RowCondition> condition_;
   std::map<size_t, std::vector<std::string>> dates_;  // of fields: which parts of them
   std::vector<Selection> selections_;
 };
@@ -398,12 +463,14 @@ std::vector<Key> keys() {
        .doc = "one or a list, in this order, plain or .gz; * stands for any part of a name",
        .required = true},
       {.name = "header", .type = KeyType::flag, .doc = "the first line names the columns", .fallback = true},
+      where_key(),
       missing_key(),
       dates_key(),
       text_words_key(),
       sound_words_key()};
   const std::vector<Key> dialect = csv_dialect_keys(), classes = class_keys("columns");
   all.insert(all.end() - 2, classes.begin(), classes.end());
+  all.insert(all.end() - 2, hash_key());
   all.insert(all.begin() + 2, dialect.begin(), dialect.end());
   all.insert(all.end(), text_keys().begin(), text_keys().end());
   all.insert(all.end(), sound_keys().begin(), sound_keys().end());

@@ -16,11 +16,13 @@
 
 #include "runtime/data/check_column.h"
 #include "runtime/data/class_rule.h"
+#include "runtime/data/hash_rule.h"
 #include "runtime/data/input_file.h"
 #include "runtime/data/missing_values.h"
 #include "runtime/data/parse_number.h"
 #include "runtime/data/path.h"
 #include "runtime/data/printable.h"
+#include "runtime/data/row_condition.h"
 #include "runtime/data/sound_columns.h"
 #include "runtime/data/text_columns.h"
 #include "runtime/data/text_file.h"
@@ -77,9 +79,18 @@ class JsonLines {
         sounds_(request, sound_words(request), sources_of(request)) {
     for (const std::string& pattern : request.texts("file"))
       for (std::string& name : matching(root, pattern, where_)) files_.push_back(std::move(name));
+    if (const ReaderSetting* where = request.find("where"))
+      condition_.emplace(std::get<std::vector<std::string>>(where->value).at(0), where->where,
+                         [&](const std::string& key, const Location& place) {
+                           const auto known = std::ranges::find(asked_, key, &Source::text);
+                           if (known != asked_.end()) return static_cast<size_t>(known - asked_.begin());
+                           asked_.push_back({key, place});
+                           return asked_.size() - 1;
+                         });
     for (size_t i = 0; i < request.columns.size(); ++i) {
       stated_.push_back(stated_names(i));
       fills_.push_back(request.columns[i].fills);
+      hashes_.push_back(hash_ids(request, request.columns[i]));
     }
   }
 
@@ -88,7 +99,7 @@ class JsonLines {
     std::vector<FoundNames> found(request_.columns.size()), held(request_.columns.size());
     std::vector<size_t> values(request_.columns.size());  // of the longest rows, where they are looked at
     FillFitter fitter(missing_, request_.resident);
-    each_row([&](const JsonValue& row, const Line& line) {
+    const int64_t all = each_row([&](const JsonValue& row, const Line& line) {
       const bool trains = request_.held == nullptr || request_.held->at(static_cast<size_t>(out.rows)) == 0;
       for (size_t i = 0; i < request_.columns.size(); ++i) {
         if (texts_.is_text(i)) texts_.collect(i, require_text(i, row, line), out.rows);
@@ -97,7 +108,10 @@ class JsonLines {
       }
       ++out.rows;
     });
-    if (out.rows == 0) throw UserError(where_, fmt::format("{}: no rows", files_[0]), kNoRowsHelp);
+    if (all == 0) throw UserError(where_, fmt::format("{}: no rows", files_[0]), kNoRowsHelp);
+    if (condition_)
+      if (const std::string told = left_out_note(*condition_, files_[0], out.rows, all); !told.empty())
+        out.notes.push_back(told);
     require_text_room(request_, out.rows);
     std::set<int64_t> strange;
     for (size_t i = 0; i < request_.columns.size(); ++i) {
@@ -217,9 +231,12 @@ class JsonLines {
     return column.one_hot ? ElementType::i32 : filled_type(column);
   }
 
-  // What is wrong in a line has its place in the file.
+  // Calls each(row, line) for every row that is read; how many there are. What is wrong in a line has its place in the
+  // file.
   template <class F>
-  void each_row(const F& each) const {
+  int64_t each_row(const F& each) const {
+    std::set<size_t> seen;  // of the keys that the condition asks for
+    int64_t all = 0;
     for (size_t f = 0; f < files_.size(); ++f) {
       const std::string& name = files_[f];
       const TextFile file(root_, name, where_);
@@ -233,7 +250,8 @@ class JsonLines {
           if (row.kind() != JsonValue::Kind::object)
             line.fail(row, fmt::format("expected an object, found {}", text::describe(row.kind())),
                       "a line is {\"KEY\": VALUE, ...}");
-          each(row, line);
+          ++all;
+          if (is_read(row, line, seen)) each(row, line);
         } catch (const UserError& error) {
           const Diagnostic& first = error.diagnostics().front();
           if (first.where.file != &alone) throw;
@@ -241,6 +259,60 @@ class JsonLines {
         }
       });
     }
+    for (size_t i = 0; i < asked_.size() && all > 0; ++i)
+      if (!seen.contains(i))
+        throw UserError(asked_[i].where,
+                        fmt::format("{}: no row has the key '{}'", files_[0], printable(asked_[i].text)),
+                        "an expression names keys of the rows' objects");
+    return all;
+  }
+
+  bool is_read(const JsonValue& row, const Line& line, std::set<size_t>& seen) const {
+    if (!condition_) return true;
+    const auto fail = [&](const JsonValue& value, size_t key, const std::string& what, const std::string& help) {
+      line.fail(
+          value,
+          fmt::format("'where': the key '{}': {} {}", printable(asked_[key].text), printable(line.text(value)), what),
+          help);
+    };
+    for (size_t i = 0; i < asked_.size(); ++i)
+      if (row.find(asked_[i].text)) seen.insert(i);
+    const auto find = [&](size_t key) {
+      const std::optional<JsonValue> value = row.find(asked_[key].text);
+      if (!value)
+        line.fail(row, fmt::format("'where': the key '{}' is missing", printable(asked_[key].text)),
+                  missing_condition_help(asked_[key].text));
+      if (value->is_null()) fail(*value, key, "is missing", missing_condition_help(asked_[key].text));
+      return *value;
+    };
+    return condition_->holds({.number =
+                                  [&](size_t key) {
+                                    const JsonValue value = find(key);
+                                    if (value.kind() == JsonValue::Kind::flag) return value.flag("a flag") ? 1.0 : 0.0;
+                                    double number = 0;
+                                    auto* const to = reinterpret_cast<std::byte*>(&number);
+                                    const bool is_text = value.kind() == JsonValue::Kind::text;
+                                    if (value.kind() != JsonValue::Kind::number)
+                                      fail(value, key, "is no number",
+                                           is_text ? text_condition_help(asked_[key].text, value.text("a text")) : "");
+                                    if (const std::string fault = parse_number(line.text(value), ElementType::f64, to);
+                                        !fault.empty())
+                                      fail(value, key, fault, "");
+                                    return number;
+                                  },
+                              .text =
+                                  [&](size_t key) {
+                                    const JsonValue value = find(key);
+                                    if (value.kind() != JsonValue::Kind::text)
+                                      fail(value, key, "is no text", "a number stands in no quotes");
+                                    return value.text("a text");
+                                  },
+                              .missing =
+                                  [&](size_t key) {
+                                    const std::optional<JsonValue> value = row.find(asked_[key].text);
+                                    return !value || value->is_null();
+                                  },
+                              .fail = [&](const std::string& message) { line.fail(row, "'where': " + message); }});
   }
 
   JsonValue require_value(size_t i, const JsonValue& row, const Line& line) const {
@@ -350,6 +422,9 @@ class JsonLines {
       const std::optional<double> number = fill_of(missing_, fills_[i], place, target.indicated);
       if (!number) refuse("is missing", missing_help(missing_, stated_[i].has_value()));
       fault = parse_number(fmt::format("{}", *number), type, to);
+    } else if (hashes_[i] > 0) {
+      if (value.kind() != JsonValue::Kind::text) refuse("is no text, and a hash is one of a text");
+      fault = parse_number(std::to_string(hashed(value.text("a text"), hashes_[i])), type, to);
     } else if (stated_[i]) {
       if (value.kind() != JsonValue::Kind::text)
         refuse("is no name of a class", "names stand in quotes; numbers of classes need no \"classes\"");
@@ -394,7 +469,10 @@ class JsonLines {
   TextColumns texts_;
   SoundColumns sounds_;
   std::vector<std::string> files_;
+  std::optional<RowCondition> condition_;
+  std::vector<Source> asked_;                                    // the keys that the condition names
   std::vector<std::optional<std::vector<std::string>>> stated_;  // by column; empty names: to be found
+  std::vector<int64_t> hashes_;             // by column: how many numbers its texts become; 0: they do not
   std::vector<std::vector<double>> fills_;  // by column, where the training rows or the weights say
 };
 
@@ -404,11 +482,13 @@ std::vector<Key> keys() {
                            .count = Count::several,
                            .doc = "one or a list, in this order, plain or .gz; * stands for any part of a name",
                            .required = true},
+                          where_key(),
                           missing_key(),
                           text_words_key(),
                           sound_words_key()};
   const std::vector<Key> classes = class_keys("values");
   all.insert(all.end() - 2, classes.begin(), classes.end());
+  all.insert(all.end() - 2, hash_key());
   all.insert(all.end(), text_keys().begin(), text_keys().end());
   all.insert(all.end(), sound_keys().begin(), sound_keys().end());
   return all;

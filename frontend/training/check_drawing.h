@@ -1,0 +1,13 @@
+// Whether the rows of an epoch can be drawn as data.draw says.
+//
+//   "draw": {"balance": "label"} with an input label: i32[N]  ->  nothing
+//   ... with an input label: f32[N]  ->  data: draw: 'balance': a row of 'label' is f32, and a class is one whole number
+#pragma once
+#include "frontend/training/training_plan.h"
+
+namespace heddle::frontend {
+
+// Of a plan whose inputs are known. Throws UserError at the place of the drawing.
+void check_drawing(const TrainingPlan& plan);
+
+}  // namespace heddle::frontend

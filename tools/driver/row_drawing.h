@@ -1,0 +1,21 @@
+// How the training rows of an epoch are drawn, where a model has them drawn with replacement.
+//
+//   "draw": {"balance": "label"} and rows of the labels 0, 0, 0, 1  ->  row 3 in half of the places
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "frontend/training/training_plan.h"
+#include "runtime/data/row_draw.h"
+#include "runtime/data/table.h"
+
+namespace heddle::driver {
+
+// Of the rows of `train`, those that train. What feeds no input is read by `request`, of all rows, of which `held` marks
+// those that do not train (empty: none). Throws UserError where a class has no row, and where a weight is none.
+std::optional<runtime::data::RowDraw> row_drawing(const frontend::TrainingPlan& plan, const runtime::data::Table& train,
+                                                  const runtime::data::ReaderRequest& request,
+                                                  const std::filesystem::path& root, const std::vector<uint8_t>& held);
+
+}  // namespace heddle::driver
