@@ -89,7 +89,7 @@ const RegisterOp op(
                        .flop_counts = flops},
      .infer = infer,
      .eval = eval,
-     .no_gradient = "it is a part of steps that write, which nothing learns from",
+     .no_gradient = "decode makes it, of steps that write a text and learn nothing",
      .samples = {sample({2, 3}, 1, 33, 64, 40), sample({1}, 1, 1, 1, 2), sample({3, 1}, 4, 9, 7, 9),
                  sample({2, 2, 2}, 2, 5, 37, 6), sample({2, 4}, 1, 16, 16, 1, DType::bf16),
                  sample({2}, 3, 130, 20, 130, DType::f64)}});
