@@ -3,7 +3,7 @@
 //   %attn = attention(%q, %k, %v) {causal = true, heads = 4}, f32[2,64,128]
 //     -> state %attn.keys: f32[512,32]: a row for each of 2 texts, 4 heads and 64 tokens
 //        %attn.keys.next = scatter_rows(%attn.keys, (text * 4 + head) * 64 + position, ..., %k) {combine = "set"}
-//        the softmax of q times the keys up to the position, times the values
+//        the softmax of q times the keys up to the position, times the values: seen_products reads no others
 //
 // Keys of a head lie side by side, so that both products read the caches as they lie. Numbers of documents lie in a cache
 // of their own: a token sees the keys that have its number. A number that is the same for all needs none.
@@ -46,7 +46,7 @@ class NextTokens {
     const ValueId keys = of_heads("keys", operands[1], a_.width),
                   values = of_heads("values", operands[2], a_.value_width);
     const ValueId q = heads_first(operands[0], a_.group(), a_.width);
-    const ValueId products = b_("matmul", {q, keys}, {{"transpose_b", true}});
+    const ValueId products = with_keys(q, keys);
     const auto further = [&](int operand) { return operand < 0 ? ValueId() : operands[static_cast<size_t>(operand)]; };
     const ValueId x = scores(b_.reshape(products, dims()), further(a_.bias), further(a_.documents));
     const ValueId weights = b_.cast(b_("softmax", {x}), a_.dtype);
@@ -67,6 +67,12 @@ class NextTokens {
   // The place of each token, in all its scores.
   ValueId here() {
     return one() ? along(b_.reshape(step_.places, {a_.rows}), dims(), {0}) : along(step_.places, dims(), {0, 2});
+  }
+
+  // Of one token the keys behind it are not read: of a cache that is mostly empty those are most of its bytes.
+  ValueId with_keys(ValueId q, ValueId keys) {
+    if (one()) return b_("seen_products", {q, keys, b_.reshape(step_.places, {a_.rows})});
+    return b_("matmul", {q, keys}, {{"transpose_b", true}});
   }
 
   // [rows,tokens,heads*width] -> [rows,kv_heads,group*tokens,width]; one token needs no transpose.

@@ -301,7 +301,8 @@ bool combines(const Signature& s) {
 
 bool sums(const Signature& s) {
   const auto* reduction = std::get_if<Reduction>(&s.op->kind);
-  return std::holds_alternative<Contraction>(s.op->kind) || (reduction && reduction->monoid.rounds) || combines(s);
+  const bool product = std::holds_alternative<Contraction>(s.op->kind) || s.op->name == "seen_products";
+  return product || (reduction && reduction->monoid.rounds) || combines(s);
 }
 
 // The weights of a resize are polynomials of a place, with signs: at most 1, with some roundings of terms up to 2 each.

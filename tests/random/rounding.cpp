@@ -36,6 +36,7 @@ double units_of_sum(const Signature& s) {
   if (const auto* c = std::get_if<Contraction>(&s.op->kind)) terms = static_cast<double>(product(c->domain(s).extents));
   if (s.op->name == "cumsum" || s.op->name == "cumprod")
     terms = static_cast<double>(*std::max_element(s.operands[0].dims.begin(), s.operands[0].dims.end()));
+  if (s.op->name == "seen_products") terms = static_cast<double>(s.operands[0].dims.back());
   return std::max(kSumUnits, terms / 2);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "codegen/program.h"
 #include "ir/scan.h"
 #include "ir/verify/verify.h"
 #include "passes/decode/lone_text.h"
@@ -415,6 +416,47 @@ TEST(Decode, ComputesOneTokenOnly) {
   for (const ir::NodeId n : g.order)
     for (const ValueId v : g[n].results)
       EXPECT_LE(g[v].type.elements(), kRows * std::max<int64_t>(28, 8 * 16)) << g[v].name;
+}
+
+// Whether rows of it are looked up, and nothing else reads it.
+bool is_table(const ir::Graph& g, ValueId param) {
+  bool all = true;
+  for (const ir::NodeId n : g.order) {
+    const ir::Values& operands = g[n].operands;
+    if (std::ranges::count(operands, param) > 0) all = all && g[n].op->name == "gather" && operands[0] == param;
+  }
+  return all;
+}
+
+// A step has to read its weights and caches; each entry of the program reads and writes little more. What is made of
+// weights alone, such as transposed ones, would be made again for each token, and stand here.
+void expect_little_more_than_weights(const Text& text) {
+  const ir::Graph& g = *text.step.find_graph("decode");
+  double least = 0, moved = 0;
+  for (const ValueId v : g.inputs)
+    if (g[v].role != ir::Role::input && !is_table(g, v)) least += static_cast<double>(g[v].type.bytes());
+  const codegen::Program program = testing::host_program(text.step, "decode");
+  codegen::for_each_step(testing::entry_named(program, "decode").steps, [&](const codegen::Step& step, int64_t times) {
+    int64_t bytes = 0;
+    if (const auto* launch = std::get_if<codegen::Launch>(&step.what)) {
+      const codegen::Kernel& kernel = program.kernels[static_cast<size_t>(launch->kernel)];
+      bytes = kernel.bytes_read + kernel.bytes_written;
+    } else if (const auto* call = std::get_if<codegen::Library>(&step.what)) {
+      bytes = call->bytes_read + call->bytes_written;
+    } else {
+      bytes = 2 * std::get<codegen::Copy>(step.what).bytes;
+    }
+    moved += static_cast<double>(times * bytes);
+  });
+  EXPECT_GE(moved, least);
+  EXPECT_LE(moved, 1.1 * least) << moved << " bytes where " << least << " are weights and caches";
+}
+
+TEST(Decode, ReadsWeightsAndCachesOnce) {
+  for (const auto& text : {of_file("models/char_gpt.json", {.set = {}}),
+                           of_file("models/gpt2_124m.json", {.set = {"let.layers=2", "let.vocab=4096"}}),
+                           of_file("models/llama_small.json", {.set = {"let.d=512", "let.ff=1408", "let.digits=80"}})})
+    expect_little_more_than_weights(*text);
 }
 
 struct Refused {

@@ -198,6 +198,25 @@ TEST(Onednn, MatmulInRuns) {
     check_product({3, 4, 5, 5000, true, true, false, true}, kind);
   }
 }
+// Rows that have the bits that they have alone have them in any number of slices, too, of columns or of matrices.
+TEST(Onednn, LoneRowsHaveTheSameBitsInAnyNumberOfSlices) {
+  for (const int64_t batch : {1, 6})
+    for (const int64_t m : {1, 2, 5})
+      for (const bool turned : {false, true}) {
+        const int64_t n = 301, k = 70;
+        const auto dims = [&](int64_t r, int64_t c) { return batch == 1 ? Dims{r, c} : Dims{batch, r, c}; };
+        Library call = call_of("matmul", {dims(m, k), turned ? dims(n, k) : dims(k, n), {n}}, dims(m, n),
+                               {{"transpose_b", {turned}}, {"lone_rows", {1}}}, {"bias", "relu"});
+        std::vector<Floats> in = operands_of(call);
+        const Floats whole = run(call, in, 1, 1);
+        for (const int64_t slices : {2, 3, 8, 64})
+          for (const int threads : {1, 3}) {
+            const Floats cut = run(call, in, slices, threads);
+            EXPECT_EQ(std::memcmp(whole.data(), cut.data(), whole.size() * sizeof(float)), 0)
+                << batch << " products of " << m << " rows in " << slices << " slices, transposed " << turned;
+          }
+      }
+}
 TEST(Onednn, MatmulKeepsNumbersBelowTheNormalOnes) {
   Library call = call_of("matmul", {{2, 3}, {3, 2}}, {2, 2});
   std::vector<Floats> in = {{1e-40F, 0, 0, 0, 1, 0}, {1, 0, 0, 2e-41F, 0, 0}};
