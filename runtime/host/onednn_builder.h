@@ -53,6 +53,9 @@ inline dnnl::fpmath_mode fpmath_mode(const std::string& precision) {
   return precision == "bf16" ? dnnl::fpmath_mode::bf16 : dnnl::fpmath_mode::strict;
 }
 
+// Whether whole numbers in bytes are multiplied, [u8|i8] by i8, and added in i32 (onednn_int8.cpp).
+bool multiplies_bytes(const codegen::Library& call);
+
 // Builds the parts of one call.
 class Builder {
  public:
@@ -159,6 +162,11 @@ class Builder {
 
   int64_t cuts(int64_t extent) const { return std::clamp<int64_t>(call_.batch_split, 1, extent); }
 
+  memory::data_type type_of_bytes() const;
+  char* bytes_of(size_t argument, int64_t offset) const;
+  void* packed_bytes(const memory::desc& plain, const memory::desc& layout);
+  void int8_matmul();
+  void int8_convolution(const Convolution& g);
   void matmul();
   bool has_lone_rows(const Product& p) const;
   void row_slice(const Product& p, const Product& part, int64_t batch, int64_t row, int64_t column);
