@@ -89,8 +89,9 @@ void open_run(const RunArguments& a, driver::Purpose purpose, Run& run) {
                                  .compile = compile_options(a.model)};
   if (training) options.planned = print_warnings;
   options.compile.target = run.device.target;
-  const bool writes = GeneratedMetrics::needed(model);  // whose generator takes the weights back from the program
-  if (!training && run.weights && a.model.int8 && !writes && !driver::is_package(a.model.model)) {
+  // A generator of texts, and a step that is done once more, take the weights back from the program, in f32.
+  const bool in_f32 = !a.model.int8 || a.check_finite || GeneratedMetrics::needed(model);
+  if (!training && run.weights && !in_f32 && !driver::is_package(a.model.model)) {
     driver::Int8Weights int8 = driver::int8_weights(*run.weights, run.device.target);
     if (!int8.note.empty()) note(int8.note);
     options.compile.int8 = std::move(int8.weights);
