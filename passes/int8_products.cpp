@@ -14,10 +14,6 @@ using namespace ir;
 
 namespace {
 
-struct Use {
-  Graph* graph;
-  NodeId node;
-};
 // A weight in a graph.
 struct Place {
   Graph* graph;
@@ -32,12 +28,28 @@ constexpr double kLargestByte = 255, kLargestSigned = 127;
 // So many products of bytes do not leave i32.
 constexpr double kDeepest = std::numeric_limits<int32_t>::max() / (kLargestByte * kLargestSigned);
 
+bool is_weight(const Graph& g, ValueId v, const std::string& name) {
+  return g[v].role == Role::param && g[v].name == name;
+}
+bool begins(const Graph& g) { return g.kind().phase == Phase::init; }
+
+// But where it gets its initial value.
 std::vector<Place> places(Module& m, const std::string& weight) {
   std::vector<Place> all;
   for (Graph& g : m.graphs)
     for (const ValueId v : g.inputs)
-      if (g[v].role == Role::param && g[v].name == weight) all.push_back({&g, v});
+      if (!begins(g) && is_weight(g, v, weight)) all.push_back({&g, v});
   return all;
+}
+
+// A weight of a file needs none.
+void remove_initial_value(Module& m, const std::string& weight) {
+  for (Graph& g : m.graphs) {
+    std::vector<ValueId> weights;
+    for (const ValueId v : g.inputs)
+      if (begins(g) && is_weight(g, v, weight)) weights.push_back(v);
+    if (!weights.empty()) g.remove_inputs(weights);
+  }
 }
 
 // Why the node does not multiply inputs by the weight as whole numbers would be, or "".
@@ -201,6 +213,7 @@ bool int8_products(Module& m, const std::vector<Int8Weight>& weights, const Opti
     const Decision decision = decide(all, weight, options.target);
     options.note("int8_products", *all.front().graph, "%" + weight.name, decision.reason);
     if (!decision.taken) continue;
+    remove_initial_value(m, weight.name);
     for (const Place& place : all) {
       if (!place.graph->unused(place.weight)) rewrite(place, weight);
       (*place.graph)[place.weight].type.dtype = DType::i8;
