@@ -89,6 +89,12 @@ void put_int8(runtime::WeightsFile& file, const codegen::Program& program) {
       out.tensors.back().was = t.was;
       continue;
     }
+    const codegen::Buffer& b = *std::ranges::find(program.states, t.name, &codegen::Buffer::name);
+    if (t.dims != b.dims)  // the first such is enough: it is a file of another model
+      throw UserError(ExitCode::failed,
+                      fmt::format("{}: '{}' is {}, the model has {}", file.name, t.name,
+                                  runtime::type_text("int8", t.dims), runtime::type_text("int8", b.dims)),
+                      "give weights of this model");
     if (t.scales.empty())
       throw UserError(ExitCode::failed,
                       fmt::format("{}: '{}' is not int8, and the program multiplies by it in int8", file.name, t.name),
