@@ -13,8 +13,7 @@
 // the same bits wherever it is computed; what makes it and what follows is f32 as elsewhere, and fuses as elsewhere.
 //
 // Where it is predicted to take longer than f32 the product stays as it is, and its weight stays f32: a weight is one or
-// the other in all graphs, and an int8 one has no initial value. A library takes the whole-number product later
-// (passes/select). Before all other passes.
+// the other in all graphs. A library takes the whole-number product later (passes/select). Before all other passes.
 #pragma once
 #include <string>
 #include <vector>
