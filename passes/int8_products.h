@@ -24,7 +24,11 @@ namespace heddle::passes {
 
 // A weight of a file. `axis`: of its scales, in the shape that files have.
 struct Int8Weight {
-  enum class Input { fixed_unsigned, fixed_signed, by_row };  // a scale for all inputs, as u8 or i8, or one for each row
+  enum class Input {
+    fixed_unsigned,
+    fixed_signed,
+    by_row
+  };  // a scale for all inputs, as u8 or i8, or one for each row
   std::string name;
   int64_t axis = 0;
   Input input = Input::by_row;
