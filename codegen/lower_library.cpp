@@ -52,6 +52,7 @@ Library describe_library(const Graph& kernel) {
           call.epilogue.push_back({.op = "bias", .bias = true});
         },
         [&](const Elementwise&) {
+          if (call.op.empty()) return;  // a cast of bytes, which the operands' types say
           if (n.operands.size() == 1) call.epilogue.push_back({.op = n.op->name, .at_least = n.op->traits.at_least});
         },
         [&](const OneOf<Source, Lookup, Reduction, Primitive, Gradient, Call, Scan> auto&) {

@@ -39,6 +39,10 @@ config.substitutions.append(("%tools_bin", tools))
 config.substitutions.append(("%tools", os.path.join(lit_config.params["source"], "tools")))
 config.substitutions.append(("%python", sys.executable))
 
+# Products of bytes by oneDNN: tests that see them say REQUIRES: vnni.
+if os.path.exists("/proc/cpuinfo") and "avx512_vnni" in open("/proc/cpuinfo").read().split():
+    config.available_features.add("vnni")
+
 # Tests that fill a disk say REQUIRES: tmpfs; a mount namespace of one's own takes root.
 mounted = subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True)
 if mounted.returncode == 0:

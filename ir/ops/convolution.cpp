@@ -29,6 +29,14 @@ ReductionDomain domain(const Conv& c) {
 
 std::vector<Tensor> eval(const Signature& s, const Conv& c, std::span<const Tensor* const> in) {
   Tensor y(s.results[0]);
+  if (!y.floating()) {  // unsigned, so that it may wrap
+    for_each_product(c, [&](size_t x, size_t w, size_t o) {
+      const uint64_t term = static_cast<uint64_t>(in[0]->integer[x]) * static_cast<uint64_t>(in[1]->integer[w]);
+      y.integer[o] = static_cast<int64_t>(static_cast<uint64_t>(y.integer[o]) + term);
+    });
+    for (int64_t& v : y.integer) v = wrap_to(y.type.dtype, v);
+    return {y};
+  }
   Sums sums(y.real.size());
   for_each_product(c, [&](size_t x, size_t w, size_t o) { sums.add(o, in[0]->real[x] * in[1]->real[w]); });
   y.real = sums.totals();
@@ -42,12 +50,19 @@ Grads grad(Builder& b, const Node& n, const Values& dy) {
   return {dx, b(n.op->name + "_filter_grad", {x, dy[0]}, with_shape(n.attrs, "filter", b.type(w).dims))};
 }
 
+// Floating, and i32: what sums of whole numbers in bytes are of.
+std::vector<DType> dtypes() {
+  std::vector<DType> all = kFloating;
+  all.push_back(DType::i32);
+  return all;
+}
+
 OpDef convolution(size_t axes, const std::string& doc, const Decoding* decoding) {
   return {.name = conv_name(axes),
           .doc = doc,
           .operands = {"x", "w"},
           .attrs = conv_attributes(axes),
-          .dtypes = kFloating,
+          .dtypes = dtypes(),
           .kind = Contraction{[axes](const Signature& s) { return domain(of(s, axes)); }},
           .traits = {.convolution = ConvolutionRoles{.image = 0, .filter = 1}},
           .infer = [axes](const Signature& s) -> std::vector<Type> {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "ir/check.h"
 #include "ir/kernel/cost.h"
@@ -53,13 +54,24 @@ std::vector<NodeId> with_epilogue(const Graph& g, NodeId n, const Library& libra
   return members;
 }
 
+// The nodes that make its operands and that the library takes with it.
+std::set<NodeId> prologue(const Graph& g, const Node& n, const Library& library) {
+  std::set<NodeId> nodes;
+  if (library.prologue == nullptr) return nodes;
+  for (const ValueId v : n.operands)
+    if (const Node* operand = g.def(v); operand != nullptr && library.prologue(g, *operand)) nodes.insert(g[v].def);
+  return nodes;
+}
+
 Offer offer_of(const AvailableLibrary& available, const Asked& asked) {
   const Library& library = *available.rules;
   const Graph& g = asked.graph;
   const Target& target = asked.options.target;
   Offer offer{.name = library.name, .refusal = library.refusal(g, g[asked.node], target)};
   if (!offer.refusal.empty()) return offer;
-  offer.nodes = with_epilogue(g, asked.node, library);
+  offer.copied = prologue(g, g[asked.node], library);
+  offer.nodes = {offer.copied.begin(), offer.copied.end()};
+  std::ranges::copy(with_epilogue(g, asked.node, library), std::back_inserter(offer.nodes));
   Extract call = extract(g, offer.nodes, read_results(g, offer.nodes.back()), Slots::separate);
   call.kernel.name = kernel_name(call.kernel);
   const LibraryPlan plan = library.plan(call.kernel, target);

@@ -35,6 +35,8 @@ struct Library {
   std::string name;  // the `impl` of the forms it gets
   // Why it does not take the node, or "" where it may.
   std::string (*refusal)(const ir::Graph& g, const ir::Node& n, const ir::Target& target);
+  // What it can compute of the node's operands on their way in, or nullptr: a node that its call takes with it.
+  bool (*prologue)(const ir::Graph& g, const ir::Node& operand) = nullptr;
   // What it can apply to the node's result on its way out, in this order, each or none.
   std::vector<EpilogueStep> (*epilogue)(const ir::Node& n);
   // How the call is executed; `kernel` holds the node and its epilogue.

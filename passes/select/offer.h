@@ -14,6 +14,8 @@
 // A new way to execute something, such as a kernel of its own for attention or another library, is
 // a file that offers it.
 #pragma once
+#include <set>
+
 #include "ir/op_def.h"
 #include "passes/choose.h"
 #include "passes/outline.h"
@@ -26,10 +28,11 @@ using Decomposition = std::function<ir::Values(ir::Builder&, const ir::Node&)>;
 // What select would do with a node where it takes a candidate.
 struct Offer {
   std::string name = {}, refusal = {}, detail = {};  // as a candidate's
-  // The nodes that it takes, the first of them the one that is asked about, and the kernel, with
+  // The nodes that it takes, among them the one that is asked about, and the kernel, with
   // its schedule, that a call of them would run. Without a kernel nothing is done now: a later pass has
   // them.
   std::vector<ir::NodeId> nodes = {};
+  std::set<ir::NodeId> copied = {};  // those of `nodes` that others may read, too
   std::optional<Extract> call = {};
   bool asked_for = false;  // by name: no other is compared with it
   // Of a composite that is decomposed: into what. The definition's where there is none.

@@ -15,6 +15,22 @@ namespace {
 
 using namespace ir;
 
+// A cast of whole numbers in a byte to i32, which changes none of them.
+bool widens_bytes(const Graph& g, const Node& n) {
+  const auto type = [&](ValueId v) { return g[v].type.dtype; };
+  return n.op->traits.converts && type(n.results[0]) == DType::i32 &&
+         (type(n.operands[0]) == DType::i8 || type(n.operands[0]) == DType::u8);
+}
+
+// A product of bytes, the second i8, with sums of i32 (passes/int8_products.h).
+bool multiplies_bytes(const Graph& g, const Node& n) {
+  if (n.operands.size() != 2) return false;
+  const Node *a = g.def(n.operands[0]), *b = g.def(n.operands[1]);
+  if (n.op->traits.convolution && n.op->traits.convolution->result != ConvolutionRoles::kMade) return false;
+  return a != nullptr && b != nullptr && widens_bytes(g, *a) && widens_bytes(g, *b) &&
+         g[b->operands[0]].type.dtype == DType::i8;
+}
+
 std::string refusal(const Graph& g, const Node& n, const Target& target) {
   constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
   if (!n.op->traits.matrix_product && !n.op->traits.convolution)
@@ -25,7 +41,7 @@ std::string refusal(const Graph& g, const Node& n, const Target& target) {
   for (const ValueId v : values) {
     const Type& type = g[v].type;
     if (n.op->traits.convolution && type.rank() > 5) return "used for convolutions of images and volumes only";
-    if (type.dtype != DType::f32) return "used for f32 only, not " + to_string(type.dtype);
+    if (type.dtype != DType::f32 && !multiplies_bytes(g, n)) return "used for f32 only, not " + to_string(type.dtype);
     // Sizes are int64_t in its interface, but kernels compute with int: 8589934592 columns ended in a division by 0.
     for (const int64_t size : type.dims)
       if (size > kLargest) return fmt::format("a size of {} is beyond its kernels' int", size);
@@ -91,7 +107,8 @@ LibraryPlan plan(const Graph& kernel, const Target& /*target*/) {
 }  // namespace
 
 const Library& onednn() {
-  static const Library kLibrary{.name = "onednn", .refusal = refusal, .epilogue = epilogue, .plan = plan};
+  static const Library kLibrary{
+      .name = "onednn", .refusal = refusal, .prologue = widens_bytes, .epilogue = epilogue, .plan = plan};
   return kLibrary;
 }
 

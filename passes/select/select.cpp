@@ -69,7 +69,7 @@ class Selector {
   void replace(Offer& offer) {
     const std::vector<ValueId> results = read_results(g_, offer.nodes.back());
     const std::string kernel = kernels_.add(std::move(offer.call->kernel));
-    replace_by_call(g_, {offer.nodes}, offer.call->operands, results, kernel);
+    replace_by_call(g_, {offer.nodes, offer.copied}, offer.call->operands, results, kernel);
   }
 
   KernelTable& kernels_;

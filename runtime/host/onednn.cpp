@@ -9,6 +9,7 @@
 #include "ir/check.h"
 #include "ir/diagnostic.h"
 #include "runtime/host/keep_above_zero.h"
+#include "runtime/host/onednn_builder.h"
 #include "runtime/host/onednn_parts.h"
 #include "runtime/host/step_memory.h"
 #include "runtime/host/wide_sum.h"
@@ -40,8 +41,12 @@ std::string unsupported(const codegen::Library& call) {
   all.insert(all.end(), call.results.begin(), call.results.end());
   for (const auto& t : all) {
     if (call.convolution && t.dims.size() > 5) return fmt::format("a convolution of rank {}", t.dims.size());
-    if (t.dtype != "f32") return fmt::format("dtype {}", t.dtype);
+    if (t.dtype != "f32" && !onednn::multiplies_bytes(call)) return fmt::format("dtype {}", t.dtype);
     if (std::find(t.dims.begin(), t.dims.end(), 0) != t.dims.end()) return "an empty tensor";
+  }
+  if (onednn::multiplies_bytes(call)) {
+    if (!onednn_multiplies_bytes()) return "bytes on a processor without VNNI";
+    return call.epilogue.empty() ? "" : fmt::format("epilogue {} on whole numbers", call.epilogue[0].op);
   }
   auto step = call.epilogue.begin();
   if (step != call.epilogue.end() && step->bias) ++step;
@@ -224,6 +229,11 @@ std::string onednn_version() {
 }
 
 int64_t onednn_code_bytes() { return int64_t{dnnl_version()->major < 3 ? 12 : 28} << 20; }
+
+bool onednn_multiplies_bytes() {
+  const unsigned used = dnnl_get_effective_cpu_isa();
+  return (used & dnnl_cpu_isa_avx512_core_vnni) == dnnl_cpu_isa_avx512_core_vnni;
+}
 
 std::string onednn_instructions() {
   const unsigned used = dnnl_get_effective_cpu_isa();

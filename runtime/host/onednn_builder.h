@@ -64,6 +64,9 @@ inline dnnl::fpmath_mode fpmath_mode(const std::string& precision) {
   return precision == "bf16" ? dnnl::fpmath_mode::bf16 : dnnl::fpmath_mode::strict;
 }
 
+// Whether whole numbers in bytes are multiplied, [u8|i8] by i8, and added in i32 (onednn_int8.cpp).
+bool multiplies_bytes(const codegen::Library& call);
+
 // Builds the parts of one call.
 class Builder {
  public:
@@ -170,6 +173,11 @@ class Builder {
 
   int64_t cuts(int64_t extent) const { return std::clamp<int64_t>(call_.batch_split, 1, extent); }
 
+  memory::data_type type_of_bytes() const;
+  char* bytes_of(size_t argument, int64_t offset) const;
+  void* packed_bytes(const memory::desc& plain, const memory::desc& layout);
+  void int8_matmul();
+  void int8_convolution(const Convolution& g);
   void matmul();
   bool has_lone_rows(const Product& p) const;
   void row_slice(const Product& p, const Product& part, int64_t batch, int64_t row, int64_t column);
@@ -208,20 +216,20 @@ class Builder {
                    Scratch& scratch);
 
   // `n` images or volumes of a convolution, channels last.
-  static memory::desc images(int64_t n, const Dims& sizes, int64_t c) {
+  static memory::desc images(int64_t n, const Dims& sizes, int64_t c, memory::data_type type = kF32) {
     Dims dims = {n, c};
     dims.insert(dims.end(), sizes.begin(), sizes.end());
-    return memory::desc(dims, kF32, sizes.size() == 3 ? memory::format_tag::ndhwc : memory::format_tag::nhwc);
+    return memory::desc(dims, type, sizes.size() == 3 ? memory::format_tag::ndhwc : memory::format_tag::nhwc);
   }
   // The library's dimensions are o, i, h, w wherever they lie; in memory channels are last, as in images.
-  static memory::desc weights(const Convolution& g, bool any) {
+  static memory::desc weights(const Convolution& g, bool any, memory::data_type type = kF32) {
     using Tag = memory::format_tag;
     const bool volume = g.window.size() == 3, grouped = g.groups > 1;
     Dims dims = {g.o / g.groups, g.c / g.groups};
     if (grouped) dims.insert(dims.begin(), g.groups);
     dims.insert(dims.end(), g.window.begin(), g.window.end());
     const Tag plain = grouped ? (volume ? Tag::godhwi : Tag::gohwi) : (volume ? Tag::odhwi : Tag::ohwi);
-    return memory::desc(dims, kF32, any ? Tag::any : plain);
+    return memory::desc(dims, type, any ? Tag::any : plain);
   }
   dnnl::convolution_forward::primitive_desc forward_desc(const Convolution& g, int64_t n, bool bias) const {
     const auto x = images(n, g.in, g.c), y = images(n, g.out, g.o), w = weights(g, true);

@@ -6,13 +6,16 @@ namespace heddle::runtime {
 namespace onednn {
 
 OnednnParts Builder::build() {
+  const bool bytes = multiplies_bytes(call_);
   if (!call_.convolution) {
-    matmul();
+    bytes ? int8_matmul() : matmul();
     return std::move(parts_);
   }
   const codegen::ConvolutionRoles& roles = *call_.convolution;
   const Convolution g = geometry(dims_of(roles.image), dims_of(roles.filter), dims_of(roles.result));
-  if (roles.image == codegen::ConvolutionRoles::kMade)
+  if (bytes)
+    int8_convolution(g);
+  else if (roles.image == codegen::ConvolutionRoles::kMade)
     data_grad(g);
   else if (roles.filter == codegen::ConvolutionRoles::kMade)
     filter_grad(g);

@@ -27,7 +27,7 @@ class QuantizedFile {
   }
 
   bool lies_beside(const SavedTensor& t) const {
-    return t.name.ends_with(kScaleSuffix) || t.name.ends_with(kShapeSuffix);
+    return t.name.ends_with(kScaleSuffix) || t.name.ends_with(kShapeSuffix) || t.name.ends_with(kRangeSuffix);
   }
   // "int8" and "int4"; "" of what is no such tensor. A layer's buffers are what they are.
   std::string type(const SavedTensor& t) const {
@@ -40,6 +40,8 @@ class QuantizedFile {
     const auto found = tensors_.find(owner);
     if (found == tensors_.end() || type(*found->second).empty())
       fail(fmt::format("'{}' lies beside no quantised tensor '{}'", t.name, owner));
+    if (t.name.ends_with(kRangeSuffix) && found->second->dtype != "i8")
+      fail(fmt::format("'{}' lies beside '{}', which is no int8", t.name, owner));
   }
 
   // As it was before; what lies beside the tensor is there and fits.
@@ -51,6 +53,15 @@ class QuantizedFile {
 
   void write(const SavedTensor& t, std::span<std::byte> to) const {
     t.dtype == "i8" ? write_int8(t, to) : write_int4(t, to);
+  }
+
+  // What an int8 was made with, for who computes with its whole numbers.
+  void describe(const SavedTensor& t, SavedTensor& out) const {
+    if (t.dtype != "i8") return;
+    const SavedTensor& scale = beside(t, kScaleSuffix, "f32");
+    out.scales = scales(scale);
+    out.scaled_axis = static_cast<int64_t>(scaled_axis(t, scale));
+    if (tensors_.contains(t.name + std::string(kRangeSuffix))) out.range = range(beside(t, kRangeSuffix, "f32"));
   }
 
   // Of f32. Tensors of the file take as many bytes as their shapes say.
@@ -89,6 +100,17 @@ class QuantizedFile {
     for (const float value : values)
       if (!std::isfinite(value) || value <= 0)
         fail(fmt::format("'{}' holds {}, a scale is a positive number", scale.name, value));
+    return values;
+  }
+
+  std::vector<float> range(const SavedTensor& t) const {
+    if (t.dims != std::vector<int64_t>{2})
+      fail(fmt::format("'{}' is {}, expected f32[2]", t.name, type_text(t.dtype, t.dims)));
+    std::vector<float> values = floats_of(file_, t);
+    if (!std::isfinite(values[0]) || !std::isfinite(values[1]) || values[0] > values[1] ||
+        (values[0] == 0 && values[1] == 0))
+      fail(fmt::format("'{}' holds {} and {}, a range is a smaller and a larger finite number", t.name, values[0],
+                       values[1]));
     return values;
   }
 
@@ -180,6 +202,7 @@ WeightsFile dequantized(WeightsFile file) {
     const int64_t bytes = quantized.elements(t) * static_cast<int64_t>(sizeof(float));
     quantized.write(t, out.add(t.name, "f32", dims, bytes));
     out.tensors.back().was = type;
+    quantized.describe(t, out.tensors.back());
   }
   return out;
 }

@@ -46,10 +46,10 @@ int64_t product(std::span<const int64_t> dims) {
   return n;
 }
 
-void add_int8(WeightsFile& to, const WeightsFile& from, const SavedTensor& t, int64_t axis) {
+void add_int8(WeightsFile& to, const WeightsFile& from, const SavedTensor& t, const Quantization& how) {
   constexpr float kMost = 127;
   const std::vector<float> values = floats_of(from, t);
-  const auto at = static_cast<size_t>(axis);
+  const auto at = static_cast<size_t>(how.axis);
   const std::span<const int64_t> dims = t.dims;
   const auto outer = static_cast<size_t>(product(dims.first(at))), places = static_cast<size_t>(dims[at]),
              inner = static_cast<size_t>(product(dims.subspan(at + 1)));
@@ -69,6 +69,7 @@ void add_int8(WeightsFile& to, const WeightsFile& from, const SavedTensor& t, in
   scale_dims[at] = t.dims[at];
   add_values(to, t.name, "i8", t.dims, wholes);
   add_values(to, t.name + std::string(kScaleSuffix), "f32", scale_dims, scales);
+  if (!how.range.empty()) add_values(to, t.name + std::string(kRangeSuffix), "f32", {2}, how.range);
 }
 
 void add_int4(WeightsFile& to, const WeightsFile& from, const SavedTensor& t) {
@@ -128,7 +129,7 @@ std::optional<StoredAs> stored_as(std::string_view word) {
 void add_quantized(WeightsFile& to, const WeightsFile& from, const SavedTensor& t, const Quantization& how) {
   HEDDLE_CHECK(t.dtype == "f32", "only f32 is quantised");
   switch (how.as) {
-    case StoredAs::int8: return add_int8(to, from, t, how.axis);
+    case StoredAs::int8: return add_int8(to, from, t, how);
     case StoredAs::int4: return add_int4(to, from, t);
     case StoredAs::f16:
     case StoredAs::bf16: return add_half(to, from, t, how.as);

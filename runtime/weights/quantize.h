@@ -4,6 +4,7 @@
 //     int8 -> "fc.weight": i8[64,801], "fc.weight/scale": f32[64,1]
 //     int4 -> "fc.weight": u8[64,401], "fc.weight/scale": f32[64,7], "fc.weight/shape": i64[2] = 64, 801
 //     f16  -> "fc.weight": f16[64,801]
+//     int8, calibrated -> also "fc.weight/range": f32[2] = 0, 5.5: what the weight was multiplied with in some rows
 //
 // Symmetric and linear, with a number = whole * scale (Jacob et al. 2018, arXiv 1712.05877, without its zero point):
 // scale = max|w| / most, whole = w / scale, rounded to the nearest and of two to the even one. So no number is off by
@@ -35,7 +36,7 @@ inline constexpr const char* kQuantizedBefore = "heddle.quantized.before";
 inline constexpr const char* kQuantizedAfter = "heddle.quantized.after";
 inline constexpr const char* kQuantizedVersionNow = "1";
 // What is added to a tensor's name for what lies beside it: no path of a parameter has a slash.
-inline constexpr std::string_view kScaleSuffix = "/scale", kShapeSuffix = "/shape";
+inline constexpr std::string_view kScaleSuffix = "/scale", kShapeSuffix = "/shape", kRangeSuffix = "/range";
 inline constexpr int64_t kGroup = 128;  // numbers of a row that have one scale, of int4
 // What a row of so many numbers takes as int4.
 constexpr int64_t packed_bytes(int64_t columns) { return columns / 2 + columns % 2; }
@@ -45,6 +46,7 @@ constexpr int64_t groups_of(int64_t columns) { return columns / kGroup + (column
 struct Quantization {
   StoredAs as = StoredAs::int8;
   int64_t axis = 0;
+  std::vector<float> range = {};  // of int8: the smallest and the largest number that meets the weight; or empty
 };
 
 // Adds a tensor of finite f32 to the file; int4 takes a matrix. Throws UserError where a number is beyond what f16 or

@@ -56,6 +56,13 @@ int64_t convert(const WeightsFile& file, const SavedTensor& t, std::span<std::by
   return vanished;
 }
 
+// What a tensor was in its file, for its copy.
+void keep_history(const SavedTensor& from, SavedTensor& to) {
+  to.was = from.was;
+  to.scales = from.scales, to.range = from.range;
+  to.scaled_axis = from.scaled_axis;
+}
+
 bool becomes_f32(const SavedTensor& t) { return t.dtype == "f16" || t.dtype == "bf16" || t.dtype == "f64"; }
 
 // The type in the file of what is f32 now, or becomes it; "" of other tensors.
@@ -89,7 +96,7 @@ WeightsFile converted(const WeightsFile& file, std::string& note) {
     if (!becomes_f32(t)) {
       const std::span<std::byte> to = out.add(t.name, t.dtype, t.dims, std::ssize(bytes));
       if (!bytes.empty()) std::memcpy(to.data(), bytes.data(), bytes.size());
-      out.tensors.back().was = t.was;
+      keep_history(t, out.tensors.back());
       continue;
     }
     const auto elements = static_cast<int64_t>(bytes.size() / (t.dtype == "f64" ? sizeof(double) : sizeof(uint16_t)));
@@ -165,7 +172,7 @@ void join(WeightsFile& file, const WeightsFile& more) {
                       "several files are a base and its adapters: give each once");
     const std::span<const std::byte> bytes = more.bytes(t);
     std::ranges::copy(bytes, file.add(t.name, t.dtype, t.dims, std::ssize(bytes)).begin());
-    file.tensors.back().was = t.was;
+    keep_history(t, file.tensors.back());
   }
   for (const auto& [key, value] : more.metadata) file.metadata[key] = value;
   set_buffer_names(file, buffers);

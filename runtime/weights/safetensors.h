@@ -20,6 +20,10 @@ struct SavedTensor {
   std::vector<int64_t> dims;
   int64_t begin = 0, end = 0;  // bytes in the data
   std::string was = {};        // in the file, where that was another type: "f64" (runtime/weights/read_weights.h)
+  // Of what was int8 (runtime/weights/quantize.h): the scale of each place along an axis, and the smallest and the
+  // largest number that it was multiplied with in calibration rows; empty: there were none.
+  std::vector<float> scales = {}, range = {};
+  int64_t scaled_axis = 0;
 };
 
 struct WeightsFile {

@@ -209,6 +209,35 @@ TEST_F(DamagedTest, ReadsWhatIsWhole) {
   EXPECT_EQ(logical_tensors(file_).at(0).type, "int8");
 }
 
+TEST_F(DamagedTest, KeepsWhatAnInt8WasMadeWith) {
+  int8();
+  scale({1, 2}, {0.5F, 2});
+  add<float>(file_, "w/range", "f32", {2}, {-1, 5.5F});
+  const WeightsFile read = converted_weights(file_).file;
+  EXPECT_EQ(read.tensors.size(), 1U);
+  EXPECT_EQ(read.find("w")->scales, (std::vector<float>{0.5F, 2}));
+  EXPECT_EQ(read.find("w")->scaled_axis, 1);
+  EXPECT_EQ(read.find("w")->range, (std::vector<float>{-1, 5.5F}));
+}
+
+TEST_F(DamagedTest, RangesThatAreNone) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
+  const std::vector<std::pair<std::vector<float>, std::string>> cases = {
+      {{0, kNan}, "0 and nan"}, {{-kInfinity, 1}, "-inf and 1"}, {{2, 1}, "2 and 1"}, {{0, 0}, "0 and 0"}};
+  for (const auto& [range, said] : cases) {
+    file_.tensors.clear(), file_.data.clear();
+    int8();
+    scale({2, 1}, {0.5F, 2});
+    add(file_, "w/range", "f32", {2}, range);
+    EXPECT_EQ(read(), "file: damaged: 'w/range' holds " + said + ", a range is a smaller and a larger finite number");
+  }
+  file_.tensors.clear(), file_.data.clear();
+  int8();
+  scale({2, 1}, {0.5F, 2});
+  add<float>(file_, "w/range", "f32", {1}, {1});
+  EXPECT_EQ(read(), "file: damaged: 'w/range' is f32[1], expected f32[2]");
+}
+
 TEST_F(DamagedTest, ReadsOneScaleForAll) {
   int8();
   scale({1, 1}, {2});

@@ -14,6 +14,7 @@
 #include "tools/api/heddle.h"
 #include "tools/api/training.h"
 #include "tools/driver/generator.h"
+#include "tools/driver/int8_weights.h"
 #include "tools/driver/model_file.h"
 #include "tools/driver/packaged_model.h"
 #include "tools/driver/predictor.h"
@@ -106,15 +107,22 @@ struct Model::Impl {
   // Compiled once for the same outputs and batch; the weights are those of now.
   driver::Predictor& predictor_for(const std::vector<std::string>& outputs, const driver::BatchRequest& batch) {
     runtime::WeightsFile now = current();
-    if (predictor && predicted == outputs && predicted_batch == batch.rows) {
+    const auto int8 = [&](const ir::Target& target) {
+      if (package || !options.int8) return driver::Int8Weights();
+      return driver::int8_weights(now, target);
+    };
+    const bool same = predictor && predicted == outputs && predicted_batch == batch.rows;
+    if (same && predictor->made->int8() == int8(predictor->device.target).weights) {
       predictor->made->load(std::move(now));
     } else {
-      predictor =
-          make_on_device<driver::Predictor>([&](const driver::CompileOptions& compile, runtime::Device& device) {
-            return std::make_unique<driver::Predictor>(
-                read.model, std::move(now), package ? driver::packaged_outputs(outputs, *package) : outputs,
-                package ? driver::packaged_batch(batch, *package, compile.target) : batch, compile, device);
-          });
+      predictor = make_on_device<driver::Predictor>([&](driver::CompileOptions compile, runtime::Device& device) {
+        driver::Int8Weights found = int8(compile.target);
+        if (!found.note.empty()) tell(found.note);
+        compile.int8 = std::move(found.weights);
+        return std::make_unique<driver::Predictor>(
+            read.model, std::move(now), package ? driver::packaged_outputs(outputs, *package) : outputs,
+            package ? driver::packaged_batch(batch, *package, compile.target) : batch, compile, device);
+      });
       predicted = outputs;
       predicted_batch = batch.rows;
       if (!predictor->made->note().empty()) tell(predictor->made->note());

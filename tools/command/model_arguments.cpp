@@ -68,6 +68,11 @@ driver::CompileOptions compile_options(const ModelArguments& a) {
           .tell = [](const std::string& line) { print_note("{}\n", line); }};
 }
 
+void compute_in_f32(ModelArguments& a) {
+  a.set.emplace_back("train.precision=null");
+  a.int8 = false;
+}
+
 void print_warnings(const frontend::TrainingPlan& plan) {
   for (const Diagnostic& warning : plan.warnings) write_note(render(warning));
 }

@@ -19,6 +19,7 @@ struct ModelArguments {
   std::string epochs, lr, batch, seed;  // short forms of --set; empty: not given
   bool small = false;
   std::string libraries;     // "cublaslt,cudnn": that a GPU's calls go to; empty: none
+  bool int8 = true;          // products by int8 weights may be of whole numbers
   std::string memory_limit;  // "300MiB": that a program may take; empty: what the target has
 };
 enum class ShortForms { all, none };  // --epochs, --lr, --batch and --seed, which say how to train
@@ -32,6 +33,9 @@ int64_t memory_bytes(const ModelArguments& a);
 driver::GpuLibraries gpu_libraries(const std::string& list);
 // What the arguments say, the rest as it stands in driver::CompileOptions. What is assumed is told on standard error.
 driver::CompileOptions compile_options(const ModelArguments& a);
+
+// --precision f32.
+void compute_in_f32(ModelArguments& a);
 
 // What a plan warns of, on standard error.
 void print_warnings(const frontend::TrainingPlan& plan);

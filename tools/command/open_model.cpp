@@ -20,7 +20,8 @@ heddle::Model open_model(const ModelArguments& a, const driver::DeviceRequest& d
                         .memory_bytes = memory_bytes(a),
                         .data = {},
                         .note = note ? note : print_as_note,
-                        .text_name = "<stdin>"};
+                        .text_name = "<stdin>",
+                        .int8 = a.int8};
   if (a.model != "-") return heddle::Model::load(a.model, options);
   if (!on_input.empty())
     throw UserError(ExitCode::usage, fmt::format("the model and {} are both standard input", on_input),

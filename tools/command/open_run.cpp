@@ -17,6 +17,7 @@
 #include "tools/driver/class_differences.h"
 #include "tools/driver/fit_weights.h"
 #include "tools/driver/folds.h"
+#include "tools/driver/int8_weights.h"
 #include "tools/driver/packaged_model.h"
 
 namespace heddle::tools {
@@ -88,7 +89,16 @@ void open_run(const RunArguments& a, driver::Purpose purpose, Run& run) {
                                  .compile = compile_options(a.model)};
   if (training) options.planned = print_warnings;
   options.compile.target = run.device.target;
+  // A generator of texts, and a step that is done once more, take the weights back from the program, in f32.
+  const bool in_f32 = !a.model.int8 || a.check_finite || GeneratedMetrics::needed(model);
+  if (!training && run.weights && !in_f32 && !driver::is_package(a.model.model)) {
+    driver::Int8Weights int8 = driver::int8_weights(*run.weights, run.device.target);
+    if (!int8.note.empty()) note(int8.note);
+    options.compile.int8 = std::move(int8.weights);
+  }
   driver::Session& s = run.session = driver::open_session(model, options);
+  if (run.weights) driver::put_int8(*run.weights, s.program);
+  if (const std::string told = driver::told_of_int8(s.program); !told.empty()) note(told);
   if (run.weights)
     if (const std::string told = driver::require_weights(*run.weights, s.plan, s.program, training); !told.empty())
       note(told);

@@ -26,7 +26,7 @@ void predict(const PredictArguments& a) {
   const bool on_input =
       std::ranges::any_of(a.files.in, [](const std::string& word) { return word == "-" || word.ends_with("=-"); });
   ModelArguments asked = a.model;
-  if (!a.precision.empty()) asked.set.emplace_back("train.precision=null");
+  if (!a.precision.empty()) compute_in_f32(asked);
   heddle::Model model = open_model(asked, a.device, on_input ? "--in" : "");
   model.load_weights(a.weights, a.prefix);
   const FileResult done = model.predict_files(a.files);
@@ -43,7 +43,7 @@ void add_predict(CommandLine& line) {
   const auto a = std::make_shared<PredictArguments>();
   add_model_arguments(command, a->model, ShortForms::none);
   add_device_arguments(command, a->device);
-  command.add_option("--precision", a->precision, "compute in f32, not as train.precision says").one_of({"f32"});
+  command.add_option("--precision", a->precision, "compute in f32, not as train.precision and int8 weights say").one_of({"f32"});
   FilePredictions& r = a->files;
   command.add_option("--weights", a->weights, "the weights (safetensors); again: adapters of train.lora")
       .takes(Takes::file)

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "ir/check.h"
 #include "ir/diagnostic.h"
 #include "runtime/data/path.h"
 #include "runtime/json_text.h"
@@ -21,16 +23,21 @@
 #include "tools/command/weights_sources.h"
 #include "tools/driver/fit_weights.h"
 #include "tools/driver/foreign_weights.h"
+#include "tools/driver/int8_weights.h"
+#include "tools/driver/observed_ranges.h"
 #include "tools/driver/packaged_model.h"
 #include "tools/driver/quantize_weights.h"
 
 namespace heddle::tools {
 namespace {
 
+constexpr int kMostCalibrated = 1 << 30;
+
 struct QuantizeArguments {
   RunArguments run;
   std::string out, type = "int8";
   std::vector<std::string> keep;
+  int calibrate = 0;  // rows; 0: none
 };
 
 // What the weights do on rows that were not trained on, before and after.
@@ -87,16 +94,70 @@ void require_own(runtime::WeightsFile& weights, const frontend::Model& model, co
   runtime::set_buffer_names(weights, buffers);
 }
 
-driver::QuantizedWeights quantized(const QuantizeArguments& a, const frontend::Model& model, int64_t batch,
-                                   const runtime::WeightsFile& weights) {
-  frontend::ModelInstances instances(model);
-  return driver::quantize_weights(weights, driver::product_weights(instances, batch),
-                                  {.type = *runtime::stored_as(a.type), .keep = a.keep, .model = model.name});
+using Ranges = std::map<std::string, std::vector<float>>;
+
+// So many of the training rows, whole batches, else those of another split: what weights are multiplied with in them.
+runtime::Split calibration_rows(const driver::Session& s, int64_t rows) {
+  const auto& splits = s.splits;
+  const std::optional<runtime::Split>& from = splits.train        ? splits.train
+                                              : splits.validation ? splits.validation
+                                                                  : splits.test;
+  HEDDLE_CHECK(from.has_value(), "an evaluation has rows");
+  runtime::Split some = *from;
+  const int64_t batch = s.plan.batch, whole = some.rows() / batch * batch;
+  if (whole == 0)
+    throw UserError(ExitCode::failed,
+                    fmt::format("--calibrate: {} {} rows are no batch of {}", some.rows(), some.name, batch),
+                    "give a smaller --batch");
+  some.table.rows = std::min(whole, (rows + batch - 1) / batch * batch);
+  if (!some.bucket.empty()) some.bucket.resize(static_cast<size_t>(some.table.rows));
+  return some;
 }
 
-// Both of one program, so that they differ by the weights alone.
-Measured measure(driver::Session& s, runtime::Device& device, const runtime::WeightsFile& before,
-                 const runtime::WeightsFile& after) {
+// The weights' products in f32, observed.
+Ranges observe(const QuantizeArguments& a, const driver::ReadModel& read, const runtime::WeightsFile& weights,
+               const std::vector<driver::ProductWeight>& products) {
+  driver::OpenedDevice device = driver::open_device(a.run.device);
+  driver::SessionOptions options{.purpose = driver::Purpose::evaluation,
+                                 .folder = read.folder(a.run.data),
+                                 .weights = &weights,
+                                 .train_rows = true,
+                                 .compile = compile_options(a.run.model)};
+  options.compile.target = device.target;
+  for (const driver::ProductWeight& p : products) options.compile.observed.push_back({.name = p.name, .axis = p.axis});
+  driver::Session s = driver::open_session(read.model, options);
+  driver::load(s, *device.device);
+  runtime::load_weights(*s.executable, weights);
+  return driver::observed_ranges(s, [&] {
+    runtime::Watcher watcher;
+    watcher.note = note;
+    driver::evaluate(s, calibration_rows(s, a.calibrate), watcher);
+  });
+}
+
+// As `evaluate` computes with the file.
+runtime::MetricValues measure_int8(const QuantizeArguments& a, const driver::ReadModel& read,
+                                   runtime::WeightsFile weights, const std::vector<passes::Int8Weight>& int8) {
+  driver::OpenedDevice device = driver::open_device(a.run.device);
+  driver::SessionOptions options{.purpose = driver::Purpose::evaluation,
+                                 .folder = read.folder(a.run.data),
+                                 .weights = &weights,
+                                 .compile = compile_options(a.run.model)};
+  options.compile.target = device.target;
+  options.compile.int8 = int8;
+  driver::Session s = driver::open_session(read.model, options);
+  driver::put_int8(weights, s.program);
+  driver::load(s, *device.device);
+  runtime::load_weights(*s.executable, weights);
+  if (const std::string told = driver::told_of_int8(s.program); !told.empty() && !a.run.quiet) note(told);
+  runtime::Watcher watcher;
+  watcher.note = note;
+  return driver::evaluate(s, *measured_split(s.splits), watcher);
+}
+
+// With both weights, as `evaluate` would.
+Measured measure(const QuantizeArguments& a, const driver::ReadModel& read, driver::Session& s, runtime::Device& device,
+                 const ir::Target& target, const runtime::WeightsFile& before, const runtime::WeightsFile& after) {
   driver::load(s, device);
   const runtime::Split* split = measured_split(s.splits);
   if (split == nullptr) return {};
@@ -105,7 +166,14 @@ Measured measure(driver::Session& s, runtime::Device& device, const runtime::Wei
   Measured m{.split = split->name, .before = {}, .after = {}};
   runtime::load_weights(*s.executable, before);
   m.before = driver::evaluate(s, *split, watcher);
-  runtime::load_weights(*s.executable, runtime::converted_weights(after).file);
+  runtime::WeightsFile converted = runtime::converted_weights(after).file;
+  const driver::Int8Weights int8 = driver::int8_weights(converted, target);
+  if (!int8.note.empty()) note(int8.note);
+  if (!int8.weights.empty() && a.run.model.int8 && !GeneratedMetrics::needed(read.model)) {
+    m.after = measure_int8(a, read, std::move(converted), int8.weights);
+    return m;
+  }
+  runtime::load_weights(*s.executable, converted);
   m.after = driver::evaluate(s, *split, watcher);
   return m;
 }
@@ -147,6 +215,28 @@ void tell(const QuantizeArguments& a, const runtime::WeightsFile& weights, const
   print_note("difference: {}\n", differences(m));
 }
 
+driver::QuantizedWeights quantized(const QuantizeArguments& a, const driver::ReadModel& read, int64_t batch,
+                                   const runtime::WeightsFile& weights) {
+  frontend::ModelInstances instances(read.model);
+  const std::vector<driver::ProductWeight> products = driver::product_weights(instances, batch);
+  Ranges ranges;
+  if (a.calibrate > 0) ranges = observe(a, read, weights, products);
+  return driver::quantize_weights(
+      weights, products,
+      {.type = *runtime::stored_as(a.type), .keep = a.keep, .model = read.model.name, .ranges = ranges});
+}
+
+void require_calibration(const QuantizeArguments& a, const frontend::Model& model) {
+  if (a.calibrate == 0) return;
+  if (a.type != "int8")
+    throw UserError(ExitCode::usage, fmt::format("--calibrate is for int8 products, and --type is {}", a.type),
+                    "leave out one of them");
+  if (!can_be_measured(model))
+    throw UserError(
+        ExitCode::usage, "--calibrate needs rows, and the model has none that it is evaluated on",
+        "give the model a loss and a validation or test split; without --calibrate each row has its own scale");
+}
+
 void quantize(const QuantizeArguments& a) {
   require_no_source("-o", a.out, a.run.weights);
   runtime::require_weights_path(a.out);
@@ -155,6 +245,7 @@ void quantize(const QuantizeArguments& a) {
   driver::ReadModel read_model;
   read(a.run.model, read_model);
   const frontend::Model& model = read_model.model;
+  require_calibration(a, model);
   runtime::WeightsFile weights = read_weights(a.run);
   driver::OpenedDevice device = driver::open_device(a.run.device);
   std::optional<driver::Session> session = open_evaluation(a.run, read_model, weights, device.target);
@@ -169,9 +260,9 @@ void quantize(const QuantizeArguments& a) {
     throw UserError(ExitCode::failed, "train.lora: adapters are not quantised",
                     "heddle merge MODEL --weights BASE --weights ADAPTERS -o FILE; then quantize the model without it");
   require_own(weights, model, made_of.plan, made_of.program);
-  driver::QuantizedWeights made = quantized(a, model, made_of.plan.batch, weights);
+  driver::QuantizedWeights made = quantized(a, read_model, made_of.plan.batch, weights);
   Measured m;
-  if (session) m = measure(*session, *device.device, weights, made.file);
+  if (session) m = measure(a, read_model, *session, *device.device, device.target, weights, made.file);
   if (!m.split.empty()) {
     made.file.metadata[runtime::kQuantizedSplit] = m.split;
     made.file.metadata[runtime::kQuantizedBefore] = runtime::metrics_json(m.before);
@@ -193,6 +284,10 @@ void add_quantize(CommandLine& line) {
   command.add_option("--type", a->type, "what weights become: int8 (default), int4, f16 or bf16")
       .one_of({"int8", "int4", "f16", "bf16"});
   command.add_option("--keep", a->keep, "weights that stay f32, by name, with * and ?; may be given several times");
+  command
+      .add_option("--calibrate", a->calibrate,
+                  "look at so many training rows, and store the ranges of what int8 weights are multiplied with")
+      .between(1, kMostCalibrated);
   command.run([a] {
     if (a->run.weights.empty())
       throw UserError(ExitCode::usage, "--weights is required",

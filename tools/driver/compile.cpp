@@ -97,6 +97,13 @@ Compiled compile(Planned& planned, const CompileOptions& given) {
   options.libraries = used_libraries(given);
   Compiled made = build(planned, options);
   ir::Module m = std::exchange(made.module, {});
+  if (!options.observed.empty()) passes::observe_inputs(m, options.observed);
+  if (!options.int8.empty()) {
+    passes::Options pass_options;
+    pass_options.target = options.target;
+    pass_options.remark = options.remark;
+    passes::int8_products(m, options.int8, pass_options);
+  }
   if (!options.to || !options.to->empty()) m = plan_within(std::move(m), planned.plan.memory, options, made.fed);
   if (!options.to) made.program = lower(m, planned.model().name, options);
   if (options.keep_module) made.module = std::move(m);

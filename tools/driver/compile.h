@@ -17,6 +17,7 @@
 #include "frontend/instantiate/model_instances.h"
 #include "frontend/training/training_plan.h"
 #include "ir/kernel/target.h"
+#include "passes/int8_products.h"
 #include "passes/pipeline.h"
 #include "tools/driver/tell.h"
 
@@ -44,6 +45,9 @@ struct CompileOptions {
   std::optional<frontend::BuildOptions> entries = {};
   std::filesystem::path folder = {};
   std::vector<ir::DType> stored = {};  // the types of the columns that feed the plan's inputs; empty: the inputs' own
+  // Of the weights that are given: those that products may take as they lie in their file, and those whose inputs are
+  // observed instead.
+  std::vector<passes::Int8Weight> int8 = {}, observed = {};
   std::optional<std::string> to = {};  // stop behind this pass, "": before the first one; no program is made then
   bool keep_module = false;            // in Compiled, for who prints it
   bool predict = false;                // fills in what each step should take

@@ -14,6 +14,7 @@
 #include "tools/driver/class_names.h"
 #include "tools/driver/fills.h"
 #include "tools/driver/fit_weights.h"
+#include "tools/driver/int8_weights.h"
 #include "tools/driver/load_data.h"
 #include "tools/driver/make_input.h"
 #include "tools/driver/statistics.h"
@@ -81,7 +82,10 @@ Predictor::Predictor(frontend::Model model, runtime::WeightsFile weights, const 
   batch_ = made.rows;
   plan_ = std::move(made.compiled.plan);
   program_ = std::move(made.compiled.program);
+  int8_ = options.int8;
+  put_int8(weights, program_);
   note_ = require_weights(weights, plan_, program_, /*begins=*/false);
+  if (const std::string told = told_of_int8(program_); !told.empty()) note_ += (note_.empty() ? "" : "; ") + told;
   entry_ = program_.find_entry(ir::Phase::predict);
   HEDDLE_CHECK(entry_ != nullptr, "a program with outputs has an entry 'predict'");
   describe_inputs(names, of_text);
@@ -92,6 +96,7 @@ Predictor::Predictor(frontend::Model model, runtime::WeightsFile weights, const 
 }
 
 void Predictor::load(runtime::WeightsFile weights) {
+  put_int8(weights, program_);
   note_ = require_weights(weights, plan_, program_, /*begins=*/false);
   take_maps(weights);
   runtime::load_weights(*executable_, weights);

@@ -71,6 +71,8 @@ class Predictor {
   const std::vector<PredictOutput>& outputs() const { return outputs_; }
   void allow_nan(bool allow);  // in rows: what is computed of them is what it is
   const frontend::Data& data() const { return plan_.data; }
+  // The int8 weights of which the program was made for: others need another one.
+  const std::vector<passes::Int8Weight>& int8() const { return int8_; }
   const std::string& note() const { return note_; }  // of the weights: what the model reads otherwise; mostly empty
   int64_t batch() const { return batch_; }           // rows at once
   // One column for each input with the bytes of `rows` rows, at most batch(). Returns the first
@@ -99,6 +101,7 @@ class Predictor {
   void require_inside(int64_t first) const;
 
   frontend::TrainingPlan plan_;
+  std::vector<passes::Int8Weight> int8_;
   std::string note_;
   int64_t batch_ = 0;
   codegen::Program program_;

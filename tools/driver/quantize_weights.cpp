@@ -23,10 +23,14 @@ bool is_large(const runtime::SavedTensor& t, const ProductWeight& weight) {
   return all >= kFewestNumbers && all / scales >= kFewestOfScale;
 }
 
-runtime::Quantization quantization(const ProductWeight& weight, const runtime::SavedTensor& t, runtime::StoredAs type) {
+runtime::Quantization quantization(const ProductWeight& weight, const runtime::SavedTensor& t,
+                                   const QuantizeRequest& request) {
+  runtime::StoredAs type = request.type;
   const bool rows = weight.use == WeightUse::matrix && weight.axis == 0 && t.dims.size() == 2;
   if (type == runtime::StoredAs::int4 && !rows) type = runtime::StoredAs::int8;
-  return {.as = type, .axis = weight.axis};
+  const auto range = request.ranges.find(weight.name);
+  const bool known = type == runtime::StoredAs::int8 && range != request.ranges.end();
+  return {.as = type, .axis = weight.axis, .range = known ? range->second : std::vector<float>()};
 }
 
 void require_matches(const std::vector<std::string>& patterns, const std::vector<std::string>& names) {
@@ -49,7 +53,7 @@ QuantizedWeights quantize_weights(const runtime::WeightsFile& weights, const std
     if (t == nullptr || !is_large(*t, weight)) continue;
     names.push_back(weight.name);
     if (std::ranges::none_of(request.keep, [&](const auto& pattern) { return frontend::glob(pattern, weight.name); }))
-      chosen.emplace(weight.name, quantization(weight, *t, request.type));
+      chosen.emplace(weight.name, quantization(weight, *t, request));
   }
   if (!names.empty()) require_matches(request.keep, names);
   if (chosen.empty())

@@ -5,6 +5,7 @@
 // A matrix, a filter or a table (tools/driver/product_weights.h) becomes smaller; all else stays f32, small weights too.
 // int4 is for matrices whose outputs lie along axis 0: then filters and tables become int8.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,9 @@ namespace heddle::driver {
 
 struct QuantizeRequest {
   runtime::StoredAs type = runtime::StoredAs::int8;
-  std::vector<std::string> keep = {};  // what stays f32, with * and ?
-  std::string model;                   // its name, for the metadata
+  std::vector<std::string> keep = {};                     // what stays f32, with * and ?
+  std::string model;                                      // its name, for the metadata
+  std::map<std::string, std::vector<float>> ranges = {};  // of what int8 weights are multiplied with, by weight
 };
 struct QuantizedWeights {
   runtime::WeightsFile file;

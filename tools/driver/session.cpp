@@ -62,7 +62,7 @@ Session open_for_data(Planned& planned, const SessionOptions& options) {
   const DataRequest request{
       .plan = &planned.plan,
       .root = *options.folder,
-      .train = training || fits,
+      .train = training || fits || options.train_rows,
       .class_names = options.weights != nullptr ? class_names(planned.plan, *options.weights) : ClassNames(),
       .tokenizers = options.weights != nullptr ? tokenizers(planned.plan, *options.weights) : Tokenizers(),
       .fills = options.weights != nullptr ? fills(planned.plan, *options.weights) : Fills()};

@@ -1,0 +1,251 @@
+#include "passes/int8_products.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "ir/builder.h"
+#include "passes/rewrite.h"
+
+namespace heddle::passes {
+using namespace ir;
+
+namespace {
+
+// A weight in a graph.
+struct Place {
+  Graph* graph;
+  ValueId weight;
+};
+// What an integer product would take of the processor.
+struct Sizes {
+  double rows, columns, depth, input, weight;  // input, weight: elements
+};
+
+constexpr double kLargestByte = 255, kLargestSigned = 127;
+// So many products of bytes do not leave i32.
+constexpr double kDeepest = std::numeric_limits<int32_t>::max() / (kLargestByte * kLargestSigned);
+
+bool is_weight(const Graph& g, ValueId v, const std::string& name) {
+  return g[v].role == Role::param && g[v].name == name;
+}
+bool begins(const Graph& g) { return g.kind().phase == Phase::init; }
+
+// But where it gets its initial value.
+std::vector<Place> places(Module& m, const std::string& weight) {
+  std::vector<Place> all;
+  for (Graph& g : m.graphs)
+    for (const ValueId v : g.inputs)
+      if (!begins(g) && is_weight(g, v, weight)) all.push_back({&g, v});
+  return all;
+}
+
+// A weight of a file needs none.
+void remove_initial_value(Module& m, const std::string& weight) {
+  for (Graph& g : m.graphs) {
+    std::vector<ValueId> weights;
+    for (const ValueId v : g.inputs)
+      if (begins(g) && is_weight(g, v, weight)) weights.push_back(v);
+    if (!weights.empty()) g.remove_inputs(weights);
+  }
+}
+
+// Why the node does not multiply inputs by the weight as whole numbers would be, or "".
+std::string conflict(const Graph& g, const Node& n, ValueId weight, int64_t axis) {
+  const bool second = n.operands.size() == 2 && n.operands[1] == weight && n.operands[0] != weight;
+  const bool f32 = second && g[n.operands[0]].type.dtype == DType::f32 && g[weight].type.dtype == DType::f32 &&
+                   g[n.results[0]].type.dtype == DType::f32;
+  if (n.op->traits.matrix_product) {
+    const Signature s = signature(g, n);
+    if (!f32 || s.flag("transpose_a") || g[weight].type.rank() != 2)
+      return "it is another product than input by weight";
+    return axis == (s.flag("transpose_b") ? 0 : 1) ? "" : "its scales lie along another axis than its outputs";
+  }
+  const std::optional<ConvolutionRoles>& roles = n.op->traits.convolution;
+  if (!roles) return "'" + n.op->name + "' reads it";
+  if (!f32 || roles->image != 0 || roles->filter != 1 || g[weight].type.rank() != 4)
+    return "it is another convolution than image by filter";
+  const Layout& layout = g[weight].layout;
+  const int64_t outputs = layout.empty() ? 0 : layout[0];
+  return axis == outputs ? "" : "its scales lie along another axis than its outputs";
+}
+
+std::string conflict(const Graph& g, ValueId weight, int64_t axis) {
+  if (g.updates.has_state(weight)) return "a run changes it";
+  if (g.is_output(weight) || g.is_next(weight)) return "it is a result";
+  for (const NodeId n : g[weight].uses)
+    if (std::string why = conflict(g, g[n], weight, axis); !why.empty()) return why;
+  return {};
+}
+
+Sizes sizes(const Graph& g, const Node& n) {
+  const Type &x = g[n.operands[0]].type, &w = g[n.operands[1]].type, &y = g[n.results[0]].type;
+  const auto columns = static_cast<double>(y.dims.back()), results = static_cast<double>(y.elements());
+  return {.rows = columns > 0 ? results / columns : 0,
+          .columns = columns,
+          .depth = columns > 0 ? static_cast<double>(w.elements()) / columns : 0,
+          .input = static_cast<double>(x.elements()),
+          .weight = static_cast<double>(w.elements())};
+}
+
+// Measured on two cores with AVX-512 VNNI: oneDNN multiplies bytes about three times as fast as f32. Inputs become
+// bytes and sums become f32 in a kernel each; a packed copy is made of the weight.
+double seconds_in_f32(const Sizes& s, const Target& target) {
+  return 2 * s.rows * s.columns * s.depth / target.matrix_flops;
+}
+double seconds_in_int8(const Sizes& s, const Target& target) {
+  constexpr double kFaster = 3, kBytesOfInput = 5, kBytesOfSum = 8, kBytesOfWeight = 2;
+  const double moved = s.input * kBytesOfInput + s.rows * s.columns * kBytesOfSum + s.weight * kBytesOfWeight;
+  return seconds_in_f32(s, target) / kFaster + moved / target.cache_bandwidth + 2 * target.launch;
+}
+
+// In all graphs.
+struct Decision {
+  bool taken = false;
+  std::string reason;
+};
+Decision decide(const std::vector<Place>& all, const Int8Weight& weight, const Target& target) {
+  double f32 = 0, int8 = 0;
+  bool read = false;
+  for (const Place& place : all) {
+    const Graph& g = *place.graph;
+    if (std::string why = conflict(g, place.weight, weight.axis); !why.empty()) return {false, "f32: " + why};
+    for (const NodeId id : g[place.weight].uses) {
+      const Sizes s = sizes(g, g[id]);
+      if (s.depth > kDeepest) return {false, fmt::format("f32: a sum of {} products may leave i32", s.depth)};
+      f32 += seconds_in_f32(s, target), int8 += seconds_in_int8(s, target);
+      read = true;
+    }
+  }
+  if (!read) return {false, "f32: no product reads it"};
+  constexpr double kMicro = 1e6;
+  return {int8 < f32, fmt::format("{}: {:.3g} us estimated in int8, {:.3g} us in f32", int8 < f32 ? "int8" : "f32",
+                                  int8 * kMicro, f32 * kMicro)};
+}
+
+// One product of whole numbers in the place of one of f32.
+class Rewriter {
+ public:
+  Rewriter(Graph& g, const Int8Weight& weight, ValueId w, ValueId scale, ValueId input)
+      : b_(g), weight_(weight), w_(w), scale_(scale), input_(input) {}
+
+  void rewrite(NodeId id) {
+    const Node n = b_.graph[id];  // a copy: building moves the array
+    b_.loc = n.loc;
+    b_.prefix = b_.graph[n.results[0]].name + ".int8";
+    const auto at = std::ranges::find(b_.graph.order, id);
+    b_.insert_at = static_cast<size_t>(at - b_.graph.order.begin());
+    const ValueId steps = weight_.input == Int8Weight::Input::by_row ? steps_of_rows(n.operands[0]) : input_;
+    const ValueId whole = wholes(n.operands[0], steps);
+    Attrs attrs = n.attrs;
+    attrs.erase("precision");
+    const ValueId sums = b_(n.op->name, {b_.cast(whole, DType::i32), b_.cast(w_, DType::i32)}, attrs);
+    const ValueId result = scaled(b_.cast(sums, DType::f32), steps);
+    const std::string name = b_.graph[n.results[0]].name;
+    b_.graph.replace_uses(n.results[0], result);
+    unlink(b_.graph, id);
+    b_.graph.rename(result, name);
+  }
+
+ private:
+  // f32[rows]: of a matrix's rows, of images.
+  ValueId steps_of_rows(ValueId x) {
+    Dims axes;
+    for (int64_t d = 1; d < b_.type(x).rank(); ++d) axes.push_back(d);
+    const ValueId largest = b_("reduce_max", {b_("abs", {x})}, {{"axes", axes}});
+    const ValueId positive = b_("max", {largest, b_.like(std::numeric_limits<float>::min() * kLargestSigned, largest)});
+    return b_("mul", {positive, b_.like(1 / kLargestSigned, positive)});
+  }
+  ValueId along(ValueId v, const Dims& axes, const Dims& shape) {
+    return b_("broadcast", {v}, {{"dims", axes}, {"shape", shape}});
+  }
+  // A scale of all elements, or of each row.
+  ValueId spread(ValueId steps, const Dims& shape) {
+    return along(steps, b_.type(steps).rank() == 0 ? Dims{} : Dims{0}, shape);
+  }
+  ValueId wholes(ValueId x, ValueId steps) {
+    const Dims shape = b_.type(x).dims;
+    const ValueId each = b_("div", {b_.like(1, steps), steps});
+    const ValueId rounded = b_("round", {b_("mul", {x, spread(each, shape)})});
+    return b_.cast(rounded, weight_.input == Int8Weight::Input::fixed_unsigned ? DType::u8 : DType::i8);
+  }
+  ValueId scaled(ValueId sums, ValueId steps) {
+    const Dims shape = b_.type(sums).dims;
+    const Dims last{b_.type(sums).rank() - 1};
+    if (b_.type(steps).rank() > 0)
+      return b_("mul", {b_("mul", {sums, spread(steps, shape)}), along(scale_, last, shape)});
+    return b_("mul", {sums, along(b_("mul", {scale_, spread(steps, b_.type(scale_).dims)}), last, shape)});
+  }
+
+  Builder b_;
+  const Int8Weight& weight_;
+  ValueId w_, scale_, input_;
+};
+
+void rewrite(const Place& place, const Int8Weight& weight) {
+  Graph& g = *place.graph;
+  const std::vector<NodeId> uses = g[place.weight].uses;
+  const int64_t outputs = g[g[uses.front()].results[0]].type.dims.back();
+  const ValueId scale = g.add_input(int8_scale_name(weight.name), {DType::f32, {outputs}}, Role::buffer);
+  ValueId input;
+  if (weight.input != Int8Weight::Input::by_row)
+    input = g.add_input(int8_input_name(weight.name), {DType::f32, {}}, Role::buffer);
+  g[place.weight].type.dtype = DType::i8;  // before casts of it are built
+  Rewriter rewriter(g, weight, place.weight, scale, input);
+  for (const NodeId n : uses) rewriter.rewrite(n);
+  drop_erased(g);
+}
+
+}  // namespace
+
+std::string int8_scale_name(const std::string& weight) { return weight + ".int8_scale"; }
+std::string int8_input_name(const std::string& weight) { return weight + ".int8_input"; }
+std::string observed_low_name(const std::string& weight) { return weight + ".observed_low"; }
+std::string observed_high_name(const std::string& weight) { return weight + ".observed_high"; }
+
+bool int8_products(Module& m, const std::vector<Int8Weight>& weights, const Options& options) {
+  bool changed = false;
+  for (const Int8Weight& weight : weights) {
+    const std::vector<Place> all = places(m, weight.name);
+    if (all.empty()) continue;
+    const Decision decision = decide(all, weight, options.target);
+    options.note("int8_products", *all.front().graph, "%" + weight.name, decision.reason);
+    if (!decision.taken) continue;
+    remove_initial_value(m, weight.name);
+    for (const Place& place : all) {
+      if (!place.graph->unused(place.weight)) rewrite(place, weight);
+      (*place.graph)[place.weight].type.dtype = DType::i8;
+    }
+    changed = true;
+  }
+  return changed;
+}
+
+std::vector<std::string> observe_inputs(Module& m, const std::vector<Int8Weight>& weights) {
+  std::vector<std::string> observed;
+  for (const Int8Weight& weight : weights) {
+    const std::vector<Place> all = places(m, weight.name);
+    const auto fits = [&](const Place& place) { return conflict(*place.graph, place.weight, weight.axis).empty(); };
+    if (all.empty() || !std::ranges::all_of(all, fits)) continue;
+    for (const Place& place : all) {
+      Graph& g = *place.graph;
+      Builder b(g);
+      const auto keep = [&](const std::string& name, const std::string& reduction, const std::string& op) {
+        const ValueId state = g.add_input(name, {DType::f32, {}}, Role::state);
+        ValueId next = state;
+        b.prefix = name + ".next";
+        for (const NodeId n : std::vector<NodeId>(g[place.weight].uses))
+          next = b(op, {next, b(reduction, {g[n].operands[0]})});
+        if (next != state) g.updates.push_back({state, next});
+      };
+      keep(observed_low_name(weight.name), "reduce_min", "min");
+      keep(observed_high_name(weight.name), "reduce_max", "max");
+    }
+    observed.push_back(weight.name);
+  }
+  return observed;
+}
+
+}  // namespace heddle::passes
