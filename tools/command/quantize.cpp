@@ -90,7 +90,7 @@ void require_own(runtime::WeightsFile& weights, const frontend::Model& model, co
 driver::QuantizedWeights quantized(const QuantizeArguments& a, const frontend::Model& model, int64_t batch,
                                    const runtime::WeightsFile& weights) {
   frontend::ModelInstances instances(model);
-  return driver::quantize_weights(weights, driver::product_weights(instances, batch),
+  return driver::quantize_weights(weights, frontend::product_weights(instances, batch),
                                   {.type = *runtime::stored_as(a.type), .keep = a.keep, .model = model.name});
 }
 
