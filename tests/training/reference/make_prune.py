@@ -55,9 +55,9 @@ class Pruned(nn.Module):
                 rows = torch.where(mask.movedim(1, -1) == 0, -1.0, size).reshape(-1, 4)
                 keep = torch.ones_like(rows).scatter_(1, rows.argsort(dim=1, stable=True)[:, :round(4 * share)], 0)
                 prune.custom_from_mask(module, name, keep.reshape(size.shape).movedim(-1, 1))
-            else:  # of the weights that are left, so many more
+            else:  # of the weights that are left, so many more; the module's own attribute is that of the last forward pass
                 more = round(share * mask.numel()) - int((mask == 0).sum())
-                prune.l1_unstructured(module, name, more)
+                prune.l1_unstructured(module, name, more, importance_scores=orig.detach() * mask)
 
     def state_dict(self):
         state = {n.removesuffix("_orig"): v for n, v in self.net.state_dict().items() if not n.endswith("_mask")}
