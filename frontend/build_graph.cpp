@@ -20,6 +20,7 @@
 #include "frontend/training/learning_rate.h"
 #include "frontend/training/loss_scale.h"
 #include "frontend/training/phases.h"
+#include "frontend/training/prune.h"
 #include "frontend/training/train_step.h"
 #include "frontend/training/training_def.h"
 #include "ir/ops/precision.h"
@@ -315,9 +316,10 @@ void forget(ir::Graph& after_epoch, const std::vector<KeptState>& kept) {
 // What runs between epochs and splits: @reset, @metrics and, where a schedule of the training or a
 // layer that keeps states asks for it, @after_epoch.
 void add_measure_graphs(ir::Module& m, const Model& model, const std::vector<MeasureStates>& measures,
-                        const std::vector<KeptState>& kept, bool trains) {
+                        const std::vector<KeptState>& kept, const std::vector<const Parameter*>& pruned, bool trains) {
   m.graphs.push_back(reset_graph(measures));
   m.graphs.push_back(metrics_graph(model, measures));
+  if (!pruned.empty()) add_sparsity(m.graphs.back(), pruned);
   require_one_number(m.graphs.back(), model.train.early_stop);
   std::optional<ir::Graph> after_epoch;
   if (trains) after_epoch = after_epoch_graph(model, measures);
@@ -447,7 +449,8 @@ ir::Module build_module(ModelInstances& instances, const BuildOptions& options) 
   errors.throw_if_any();
   if (!averages.empty()) m.graphs.push_back(take_average_graph(averages));
   if (!model.train.losses.empty() && options.train + options.train_last + options.eval + options.eval_last > 0)
-    add_measure_graphs(m, model, train.measures, train.kept, options.train > 0);
+    add_measure_graphs(m, model, train.measures, train.kept, pruned_parameters(model.train, train.parameters),
+                       options.train > 0);
   std::ranges::move(instances.bodies(), std::back_inserter(measured.bodies));
   std::ranges::move(measured.steps, std::back_inserter(measured.bodies));
   m.bodies = scanned(std::move(measured.bodies), m.graphs);

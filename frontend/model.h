@@ -156,6 +156,15 @@ struct Lora {
   double scale() const { return alpha / static_cast<double>(rank); }
 };
 
+// Magnitude pruning: a growing share of some weights becomes 0, and stays so.
+struct Prune {
+  std::vector<Named> match;
+  double amount = 0;                        // the share of each weight in the end
+  bool two_of_four = false;                 // of each four neighbouring inputs
+  int64_t begin = 0, end = 1, every = 100;  // steps
+  Location where, amount_where;
+};
+
 // How much a training may take, and what it computes again to take less.
 struct MemoryUse {
   std::optional<int64_t> limit;              // bytes of states and arena
@@ -183,6 +192,7 @@ struct Train {
   std::optional<LossScale> loss_scale;
   std::vector<Named> freeze;  // globs over parameter paths
   std::optional<Lora> lora;
+  std::optional<Prune> prune;
   MemoryUse memory;
   std::optional<EarlyStop> early_stop;
   CheckpointRule checkpoint;

@@ -10,6 +10,7 @@
 #include "frontend/instantiate/block_scope.h"
 #include "frontend/instantiate/gradient_rows.h"
 #include "frontend/instantiate/mixed.h"
+#include "frontend/instantiate/product_weights.h"
 #include "frontend/instantiate/run_loop.h"
 #include "frontend/instantiate/take_body.h"
 #include "frontend/keys/fields.h"
@@ -21,6 +22,7 @@
 #include "frontend/read/read_parts.h"
 #include "frontend/scan_use.h"
 #include "frontend/training/index_checks.h"
+#include "frontend/training/prune.h"
 #include "ir/check.h"
 #include "ir/scan.h"
 
@@ -109,6 +111,10 @@ class Instantiation {
     }
     instantiate(model_.nodes, frame);
     if (model_.train.lora && errors_.empty()) check_lora(*model_.train.lora, out_, errors_);
+    if (model_.train.prune && errors_.empty()) {
+      note_outputs(out_);
+      check_prune(model_.train, out_, errors_);
+    }
     out_.values = std::move(frame.values);
     return std::move(out_);
   }

@@ -36,6 +36,7 @@ struct Parameter {
   int64_t zero_row = -1;                // the row that starts as zeros, whatever the initializer; -1: none
   std::optional<CopyOf> copy = {};      // it starts as its source does
   bool adapter = false;                 // a thin matrix of train.lora
+  int64_t outputs = -1;                 // the axis of its outputs, where train.prune asks; -1: no product reads it
 };
 
 // What stands for a weight [out,in] with train.lora: weight + scale * up down. See frontend/lora.h.

@@ -1,5 +1,7 @@
 #include "frontend/instantiate/summary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -7,6 +9,7 @@
 #include "frontend/build_graph.h"
 #include "frontend/instantiate/instantiate.h"
 #include "frontend/training/parameter_patterns.h"
+#include "frontend/training/prune.h"
 #include "ir/builder.h"
 #include "ir/kernel/cost.h"
 #include "ir/scan.h"
@@ -105,6 +108,17 @@ void add_phases(const Train& train, ModelSummary& out) {
   }
 }
 
+void add_pruned(const Train& train, const Instance& e, ModelSummary& out) {
+  if (!train.prune) return;
+  const Prune& prune = *train.prune;
+  SummaryPruned& made = out.pruned.emplace();
+  made.amount = prune.two_of_four ? "2:4" : fmt::format("{}", prune.amount);
+  made.begin = prune.begin, made.end = prune.end;
+  for (const Parameter* p : pruned_parameters(train, e.parameters))
+    made.parameters.push_back(std::ranges::find(out.parameters, p->path, &SummaryParameter::path) -
+                              out.parameters.begin());
+}
+
 }  // namespace
 
 ModelSummary summarize(ModelInstances& instances) {
@@ -133,6 +147,7 @@ ModelSummary summarize(ModelInstances& instances) {
   }
   add_parameters(model, e, out);
   add_phases(model.train, out);
+  add_pruned(model.train, e, out);
   ir::Graph counted = e.graph;  // what composites decompose into is added to it
   for (size_t i = 0; i < e.nodes.size(); ++i)
     if (!e.nodes[i].block) out.nodes[i].flops = flops_of(counted, e.nodes[i].begin, e.nodes[i].end, e.bodies);

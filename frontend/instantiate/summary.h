@@ -4,6 +4,7 @@
 //     -> {path = "fc1", op = "dense", shape = "[N,4]", parameters = 16, result_bytes = 128, flops = 8*3*4*2 + 8*4}
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,12 +39,20 @@ struct SummaryPhase {
   int64_t every = 1;                // steps
 };
 
+// What a training makes 0.
+struct SummaryPruned {
+  std::string amount;               // "0.5", "2:4"
+  int64_t begin = 0, end = 0;       // steps
+  std::vector<int64_t> parameters;  // as indices
+};
+
 struct ModelSummary {
   std::string batch_name;
   int64_t batch = 0;
   std::vector<SummaryNode> nodes;
   std::vector<SummaryParameter> parameters;
   std::vector<SummaryPhase> phases = {};
+  std::optional<SummaryPruned> pruned = {};
 };
 
 // With the batch of train.batch, or 1. Throws UserError with every fault found.

@@ -96,6 +96,29 @@ Keys lora_keys() {
   return keys;
 }
 
+Keys prune_keys() {
+  static const std::vector<Key> keys = {
+      {.name = "match",
+       .type = KeyType::text,
+       .count = Count::several,
+       .doc = "paths of parameters, with `*` and `?`",
+       .required = true,
+       .hint = R"(for example "match": "*.weight")"},
+      {.name = "amount",
+       .type = KeyType::any,
+       .doc = "the share of each parameter that is 0 in the end; or `\"2:4\"`, of each four neighbouring inputs two",
+       .required = true,
+       .hint = R"(for example "amount": 0.5)"},
+      {.name = "begin", .doc = "the step behind which it begins", .fallback = Prune().begin, .range = kExact},
+      {.name = "end",
+       .doc = "the step that reaches the amount",
+       .required = true,
+       .range = kCount,
+       .hint = R"(for example "end": 1000)"},
+      {.name = "every", .doc = "steps from one choice to the next", .fallback = Prune().every, .range = kCount}};
+  return keys;
+}
+
 Keys precision_keys() {
   static const std::vector<Key> keys = {{.name = "compute",
                                          .type = KeyType::text,
@@ -410,6 +433,12 @@ Keys train_keys() {
               "parameters; see below",
        .keys = lora_keys,
        .hint = R"(write "lora": {"rank": 8, "alpha": 16, "match": ["*"]})"},
+      {.name = "prune",
+       .type = KeyType::object,
+       .doc = "`{\"match\": \"*.weight\", \"amount\": 0.5, \"end\": 1000}`, a growing share of weights becomes 0 and "
+              "stays so; see below",
+       .keys = prune_keys,
+       .hint = R"(write "prune": {"match": "*.weight", "amount": 0.5, "end": 1000})"},
       {.name = "init",
        .type = KeyType::part,
        .doc = "default initializer of dense and convolution weights",
@@ -574,7 +603,7 @@ Keys phase_keys() {
 
 std::vector<KeyTable> key_tables() {
   return {{"model", model_keys()},     {"node", node_keys()},       {"train", train_keys()}, {"phase", phase_keys()},
-          {"weights", weights_keys()}, {"renamed", renamed_keys()}, {"lora", lora_keys()}};
+          {"weights", weights_keys()}, {"renamed", renamed_keys()}, {"lora", lora_keys()},   {"prune", prune_keys()}};
 }
 
 }  // namespace heddle::frontend

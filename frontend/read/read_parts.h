@@ -15,6 +15,7 @@ void read_precision(const Fields& precision, const Scope& let, Train& train, Dia
 EarlyStop read_early_stop(const Fields& fields);
 CheckpointRule read_checkpoint_rule(const Fields& fields);
 Lora read_lora(const Fields& fields);
+Prune read_prune(const Fields& fields, const Scope& let);
 Data read_data(const Json& json, const Model& model, Diagnostics& errors);
 // Of data.buckets, once the inputs are known.
 std::optional<Buckets> read_buckets(const Fields& fields, const Model& model, Diagnostics& errors);

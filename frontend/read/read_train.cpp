@@ -379,6 +379,10 @@ Train read_train(const Json& json, const Model& model, Diagnostics& errors) {
     for (const Json& item : freeze.items) train.freeze.push_back({as_text(item, "train: 'freeze'"), item.where});
   });
   fields.object("lora", [&](const Fields& lora) { train.lora = read_lora(lora); });
+  fields.object("prune", [&](const Fields& prune) { train.prune = read_prune(prune, model.let); });
+  if (train.prune && train.lora)
+    errors.error(train.prune->where, "train: 'prune' and 'lora' exclude each other: adapters alone are trained",
+                 "prune the model that heddle merge makes, or leave one of them out");
   fields.read("init", [&](const Json& init) {
     train.init = read_part(init, "train: 'init'");
     make_initializer(*train.init, model.let);  // for its checks

@@ -11,6 +11,7 @@
 #include "frontend/training/learning_rate.h"
 #include "frontend/training/loss_scale.h"
 #include "frontend/training/parameter_patterns.h"
+#include "frontend/training/prune.h"
 #include "frontend/training/sparse_update.h"
 #include "frontend/training/training_def.h"
 #include "frontend/training/weight_rules.h"
@@ -130,6 +131,10 @@ class Updates {
     else
       gradients = player_.gradients;
     if (player_.unscale) player_.unscale(gradients);
+    for (size_t i = 0; i < gradients.size(); ++i)
+      if (const Parameter& p = player_.parameters[i]; is_pruned(model_.train, p))
+        gradients[i] = zero_where(b_, pruned_state(e_.graph, p), gradients[i], e_.graph[gradients[i]].name);
+    b_.prefix = "optimizer.constant";
     ir::Values whole = gradients;
     if (player_.clip_norm || (alone && model_.train.gradient_norm)) {
       const ValueId norm = norm_of(b_, gradients, player_.prefix + std::string(ir::output_name(ir::OutputRole::norm)));
@@ -207,11 +212,17 @@ class Updates {
     const auto renew = [&](ValueId state, ValueId v) {
       e_.graph.updates.push_back({state, p.sparse ? write_rows(b_, sparse_.at(p.path), state, v) : next_of(state, v)});
     };
-    const ValueId parameter = constrained(e_.graph, model_, p, next.parameter);
+    ValueId parameter = constrained(e_.graph, model_, p, next.parameter), pruned;
+    if (is_pruned(model_.train, p)) {
+      pruned = prune_more(b_, *model_.train.prune, p, parameter, step_, context.shared);
+      parameter = zero_where(b_, pruned, parameter, p.path);
+      renew(pruned_state(e_.graph, p), pruned);
+    }
     renew(p.value, parameter);
     for (size_t i = 0; i < slots.size(); ++i) renew(slots[i], next.slots.at(i));
     if (!model_.train.average) return;
-    const ir::Update average = add_average(e_, *model_.train.average, p, parameter, step_, context.shared);
+    ir::Update average = add_average(e_, *model_.train.average, p, parameter, step_, context.shared);
+    if (pruned.valid()) average.next = zero_where(b_, pruned, average.next, average_of(p.path));
     e_.graph.updates.push_back({average.state, next_of(average.state, average.next)});
   }
 

@@ -19,6 +19,7 @@
 #include "frontend/training/parameter_patterns.h"
 #include "frontend/training/plan_buckets.h"
 #include "frontend/training/plan_memory.h"
+#include "frontend/training/prune.h"
 #include "frontend/training/train_step.h"
 #include "frontend/training/training_def.h"
 #include "ir/op_def.h"
@@ -380,6 +381,7 @@ TrainingPlan plan_training(ModelInstances& instances) {
     bound_relevances(model, part, def, e, plan);
     warn_of_threshold(model, part, e, plan.warnings);
   }
+  if (!pruned_parameters(model.train, e.parameters).empty()) plan.metrics.push_back({kSparsity, true});
   plan_early_stop(model, plan);
   guarded(errors, [&] { warn_of_modes(model, plan.metrics, plan.warnings); });  // an unknown schedule is told elsewhere
   return plan;

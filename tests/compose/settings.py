@@ -18,6 +18,7 @@ SETTINGS = {
     "clip": ["none", "norm"],
     "regularize": ["none", "l2", "elastic and orthogonal"],
     "constrain": ["none", "norms", "signs and bounds"],
+    "prune": ["none", "half", "two of four"],
     "decay": ["none", "all", "matrices"],
     "layout": ["NHWC", "NCHW"],
     "norm": ["none", "batch", "batch, cumulative", "group", "layer"],
@@ -215,6 +216,9 @@ def model(row, number):
         train["constrain"] = {"norms": [{"op": "max_norm", "match": "*.weight", "max": 0.9}, {"op": "unit_norm", "match": "mix", "axis": 0}],
                               "signs and bounds": [{"op": "non_negative", "match": ["logits.*", "table.weight"]},
                                                    {"op": "clip", "match": "*", "min": -0.5, "max": 0.75}]}[row["constrain"]]
+    if row["prune"] != "none":
+        train["prune"] = {"half": {"match": ["mix", "logits.*"], "amount": 0.5, "end": 6, "every": 2},
+                          "two of four": {"match": "mix", "amount": "2:4", "begin": 3, "end": 3}}[row["prune"]]
     if row["rows"] == "ragged, dropped":
         train["drop_last"] = True
     if freeze(row):

@@ -1,5 +1,5 @@
 // Which parameters heddle quantize takes for matrices, filters and tables, and where their outputs lie.
-#include "tools/driver/product_weights.h"
+#include "frontend/instantiate/product_weights.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,11 +19,11 @@ std::vector<std::string> weights_of(const std::string& inputs, const std::string
       frontend::read_model(sources, sources.add("m.json", frontend::model(inputs, nodes, rest)), {});
   frontend::ModelInstances instances(model);
   std::vector<std::string> out;
-  for (const ProductWeight& w : product_weights(instances, 2))
+  for (const frontend::ProductWeight& w : product_weights(instances, 2))
     out.push_back(fmt::format("{} {} {}", w.name,
-                              w.use == WeightUse::matrix   ? "matrix"
-                              : w.use == WeightUse::filter ? "filter"
-                                                           : "table",
+                              w.use == frontend::WeightUse::matrix   ? "matrix"
+                              : w.use == frontend::WeightUse::filter ? "filter"
+                                                                     : "table",
                               w.axis));
   std::ranges::sort(out);
   return out;

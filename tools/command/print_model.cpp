@@ -160,6 +160,10 @@ std::string training_text(const frontend::Train& t) {
   if (t.lora)
     text += fmt::format("lora rank={} alpha={} dropout={} {}\n", t.lora->rank, t.lora->alpha, t.lora->dropout,
                         list_text(t.lora->match));
+  if (t.prune)
+    text += fmt::format("prune amount={} begin={} end={} every={} {}\n",
+                        t.prune->two_of_four ? "2:4" : fmt::format("{}", t.prune->amount), t.prune->begin, t.prune->end,
+                        t.prune->every, list_text(t.prune->match));
   if (t.average) text += fmt::format("average decay={} start={}\n", t.average->decay, t.average->start);
   text += rules_text("regularize", t.regularize) + rules_text("constrain", t.constrain);
   const frontend::CheckpointRule& c = t.checkpoint;

@@ -116,7 +116,7 @@ runtime::Split calibration_rows(const driver::Session& s, int64_t rows) {
 
 // The weights' products in f32, observed.
 Ranges observe(const QuantizeArguments& a, const driver::ReadModel& read, const runtime::WeightsFile& weights,
-               const std::vector<driver::ProductWeight>& products) {
+               const std::vector<frontend::ProductWeight>& products) {
   driver::OpenedDevice device = driver::open_device(a.run.device);
   driver::SessionOptions options{.purpose = driver::Purpose::evaluation,
                                  .folder = read.folder(a.run.data),
@@ -124,7 +124,8 @@ Ranges observe(const QuantizeArguments& a, const driver::ReadModel& read, const 
                                  .train_rows = true,
                                  .compile = compile_options(a.run.model)};
   options.compile.target = device.target;
-  for (const driver::ProductWeight& p : products) options.compile.observed.push_back({.name = p.name, .axis = p.axis});
+  for (const frontend::ProductWeight& p : products)
+    options.compile.observed.push_back({.name = p.name, .axis = p.axis});
   driver::Session s = driver::open_session(read.model, options);
   driver::load(s, *device.device);
   runtime::load_weights(*s.executable, weights);
@@ -218,7 +219,7 @@ void tell(const QuantizeArguments& a, const runtime::WeightsFile& weights, const
 driver::QuantizedWeights quantized(const QuantizeArguments& a, const driver::ReadModel& read, int64_t batch,
                                    const runtime::WeightsFile& weights) {
   frontend::ModelInstances instances(read.model);
-  const std::vector<driver::ProductWeight> products = driver::product_weights(instances, batch);
+  const std::vector<frontend::ProductWeight> products = frontend::product_weights(instances, batch);
   Ranges ranges;
   if (a.calibrate > 0) ranges = observe(a, read, weights, products);
   return driver::quantize_weights(

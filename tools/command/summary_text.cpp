@@ -145,9 +145,9 @@ std::vector<std::string> paths_of(const SummaryFacts& f, const std::vector<int64
   return paths;
 }
 
-int64_t elements_of(const SummaryFacts& f, const frontend::SummaryPhase& phase) {
+int64_t elements_of(const SummaryFacts& f, const std::vector<int64_t>& parameters) {
   int64_t sum = 0;
-  for (const int64_t i : phase.parameters) sum += f.model.parameters[static_cast<size_t>(i)].elements;
+  for (const int64_t i : parameters) sum += f.model.parameters[static_cast<size_t>(i)].elements;
   return sum;
 }
 
@@ -155,8 +155,15 @@ int64_t elements_of(const SummaryFacts& f, const frontend::SummaryPhase& phase) 
 std::string phase_line(const SummaryFacts& f, const frontend::SummaryPhase& phase) {
   return fmt::format("phase {}{}: loss {}; optimizer {}; {} parameters: {}", phase.name,
                      phase.every > 1 ? fmt::format(", every {} steps", phase.every) : "",
-                     fmt::join(phase.losses, " + "), phase.optimizer, grouped(elements_of(f, phase)),
+                     fmt::join(phase.losses, " + "), phase.optimizer, grouped(elements_of(f, phase.parameters)),
                      fmt::join(phase.match, ", "));
+}
+
+// "pruned: 0.5 of 12 parameters, from step 0 to step 100: fc.weight"
+std::string pruned_line(const SummaryFacts& f, const frontend::SummaryPruned& pruned) {
+  return fmt::format("pruned: {} of {} parameters, from step {} to step {}: {}", pruned.amount,
+                     grouped(elements_of(f, pruned.parameters)), pruned.begin, pruned.end,
+                     fmt::join(paths_of(f, pruned.parameters), ", "));
 }
 
 double forward_flops(const SummaryFacts& f) {
@@ -175,6 +182,7 @@ std::vector<std::string> total_lines(const SummaryFacts& f) {
       lines.push_back(
           fmt::format("shared: {} is read by {}, too, and counted once", p.path, fmt::join(p.readers, ", ")));
   for (const frontend::SummaryPhase& phase : f.model.phases) lines.push_back(phase_line(f, phase));
+  if (f.model.pruned) lines.push_back(pruned_line(f, *f.model.pruned));
   lines.push_back(
       fmt::format("flops of a batch: {} forward{}", short_number(forward_flops(f), ""),
                   f.step_flops > 0 ? fmt::format(", {} for a step of training", short_number(f.step_flops, "")) : ""));
@@ -217,7 +225,14 @@ std::string phase_json(const SummaryFacts& f, const frontend::SummaryPhase& phas
   JsonObject out;
   out.text("name", phase.name).raw("losses", runtime::json_texts(phase.losses)).text("optimizer", phase.optimizer);
   out.integer("every", phase.every).raw("parameters", runtime::json_texts(paths_of(f, phase.parameters)));
-  return out.integer("parameter_count", elements_of(f, phase)).str();
+  return out.integer("parameter_count", elements_of(f, phase.parameters)).str();
+}
+
+std::string pruned_json(const SummaryFacts& f, const frontend::SummaryPruned& pruned) {
+  JsonObject out;
+  out.text("amount", pruned.amount).integer("begin", pruned.begin).integer("end", pruned.end);
+  out.raw("parameters", runtime::json_texts(paths_of(f, pruned.parameters)));
+  return out.integer("parameter_count", elements_of(f, pruned.parameters)).str();
 }
 
 }  // namespace
@@ -249,6 +264,7 @@ std::string summary_json(const SummaryFacts& f) {
   out.text("model", f.name).text("target", f.target).integer("batch", f.model.batch);
   out.raw("layers", runtime::json_list(nodes)).raw("parameters", runtime::json_list(parameters));
   out.raw("phases", runtime::json_list(phases));
+  if (f.model.pruned) out.raw("pruned", pruned_json(f, *f.model.pruned));
   out.integer("trained", n.trained).integer("frozen", n.frozen).integer("buffers", n.buffers);
   out.number("forward_flops", forward_flops(f)).number("step_flops", f.step_flops).raw("memory", memory.str());
   return out.str() + "\n";

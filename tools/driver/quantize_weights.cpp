@@ -18,15 +18,15 @@ constexpr int64_t kFewestOfScale = 8;    // which takes as much as they do
 
 int64_t elements(const runtime::SavedTensor& t) { return (t.end - t.begin) / static_cast<int64_t>(sizeof(float)); }
 
-bool is_large(const runtime::SavedTensor& t, const ProductWeight& weight) {
+bool is_large(const runtime::SavedTensor& t, const frontend::ProductWeight& weight) {
   const int64_t all = elements(t), scales = t.dims[static_cast<size_t>(weight.axis)];
   return all >= kFewestNumbers && all / scales >= kFewestOfScale;
 }
 
-runtime::Quantization quantization(const ProductWeight& weight, const runtime::SavedTensor& t,
+runtime::Quantization quantization(const frontend::ProductWeight& weight, const runtime::SavedTensor& t,
                                    const QuantizeRequest& request) {
   runtime::StoredAs type = request.type;
-  const bool rows = weight.use == WeightUse::matrix && weight.axis == 0 && t.dims.size() == 2;
+  const bool rows = weight.use == frontend::WeightUse::matrix && weight.axis == 0 && t.dims.size() == 2;
   if (type == runtime::StoredAs::int4 && !rows) type = runtime::StoredAs::int8;
   const auto range = request.ranges.find(weight.name);
   const bool known = type == runtime::StoredAs::int8 && range != request.ranges.end();
@@ -44,11 +44,12 @@ void require_matches(const std::vector<std::string>& patterns, const std::vector
 
 }  // namespace
 
-QuantizedWeights quantize_weights(const runtime::WeightsFile& weights, const std::vector<ProductWeight>& products,
+QuantizedWeights quantize_weights(const runtime::WeightsFile& weights,
+                                  const std::vector<frontend::ProductWeight>& products,
                                   const QuantizeRequest& request) {
   std::map<std::string, runtime::Quantization> chosen;
   std::vector<std::string> names;
-  for (const ProductWeight& weight : products) {
+  for (const frontend::ProductWeight& weight : products) {
     const runtime::SavedTensor* t = weights.find(weight.name);
     if (t == nullptr || !is_large(*t, weight)) continue;
     names.push_back(weight.name);

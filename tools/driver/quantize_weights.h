@@ -2,15 +2,15 @@
 //
 //   {"fc.weight": f32[64,800], "fc.bias": f32[64]} as int4  ->  fc.weight int4, fc.bias f32
 //
-// A matrix, a filter or a table (tools/driver/product_weights.h) becomes smaller; all else stays f32, small weights too.
+// A matrix, a filter or a table (frontend/instantiate/product_weights.h) becomes smaller; all else stays f32, small weights too.
 // int4 is for matrices whose outputs lie along axis 0: then filters and tables become int8.
 #pragma once
 #include <map>
 #include <string>
 #include <vector>
 
+#include "frontend/instantiate/product_weights.h"
 #include "runtime/weights/quantize.h"
-#include "tools/driver/product_weights.h"
 
 namespace heddle::driver {
 
@@ -26,7 +26,7 @@ struct QuantizedWeights {
 };
 // Of weights that fit the model. Throws UserError where nothing would become smaller, where a pattern of `keep` matches
 // no such weight, and where a number is beyond what the type holds.
-QuantizedWeights quantize_weights(const runtime::WeightsFile& weights, const std::vector<ProductWeight>& products,
-                                  const QuantizeRequest& request);
+QuantizedWeights quantize_weights(const runtime::WeightsFile& weights,
+                                  const std::vector<frontend::ProductWeight>& products, const QuantizeRequest& request);
 
 }  // namespace heddle::driver

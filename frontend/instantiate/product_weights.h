@@ -13,7 +13,7 @@
 
 #include "frontend/instantiate/model_instances.h"
 
-namespace heddle::driver {
+namespace heddle::frontend {
 
 enum class WeightUse { matrix, filter, table };
 struct ProductWeight {
@@ -22,6 +22,8 @@ struct ProductWeight {
   int64_t axis = 0;                   // of its outputs or rows, in the shape that files have
 };
 // In the order of the model. Throws UserError where the model's shapes do not fit.
-std::vector<ProductWeight> product_weights(frontend::ModelInstances& instances, int64_t batch);
+std::vector<ProductWeight> product_weights(ModelInstances& instances, int64_t batch);
+// Each parameter learns along which axis its outputs lie.
+void note_outputs(Instance& e);
 
-}  // namespace heddle::driver
+}  // namespace heddle::frontend

@@ -1,4 +1,4 @@
-#include "tools/driver/product_weights.h"
+#include "frontend/instantiate/product_weights.h"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@
 #include "ir/op_def.h"
 #include "ir/scan.h"
 
-namespace heddle::driver {
+namespace heddle::frontend {
 namespace {
 
 using Axes = std::vector<int64_t>;  // of a value: the parameter's axis that each is; kMixed: none alone
@@ -89,27 +89,38 @@ class Readers {
 
 }  // namespace
 
-std::vector<ProductWeight> product_weights(frontend::ModelInstances& instances, int64_t batch) {
+namespace {
+
+std::optional<ProductWeight> product_weight(const Instance& e, const Parameter& p) {
+  const size_t rank = p.type.dims.size();
+  if (p.role != ir::Role::param || p.type.dtype != ir::DType::f32 || rank < 2) return std::nullopt;
+  Axes axes(p.layout.begin(), p.layout.end());  // as it lies in memory
+  if (axes.empty()) {
+    axes.resize(rank);
+    std::iota(axes.begin(), axes.end(), 0);
+  }
+  Readers readers(e.bodies);
+  readers.follow(e.graph, p.value, axes);
+  std::optional<ProductWeight> found = readers.found();
+  if (found) found->name = p.path;
+  return found;
+}
+
+}  // namespace
+
+std::vector<ProductWeight> product_weights(ModelInstances& instances, int64_t batch) {
   Diagnostics errors;
-  const frontend::Instance& e = instances.at({.batch = batch, .training = false}, errors);
+  const Instance& e = instances.at({.batch = batch, .training = false}, errors);
   errors.throw_if_any();
   std::vector<ProductWeight> out;
-  for (const frontend::Parameter& p : e.parameters) {
-    const size_t rank = p.type.dims.size();
-    if (p.role != ir::Role::param || p.type.dtype != ir::DType::f32 || rank < 2) continue;
-    Axes axes(p.layout.begin(), p.layout.end());  // as it lies in memory
-    if (axes.empty()) {
-      axes.resize(rank);
-      std::iota(axes.begin(), axes.end(), 0);
-    }
-    Readers readers(e.bodies);
-    readers.follow(e.graph, p.value, axes);
-    if (auto found = readers.found()) {
-      found->name = p.path;
-      out.push_back(*found);
-    }
-  }
+  for (const Parameter& p : e.parameters)
+    if (const auto found = product_weight(e, p)) out.push_back(*found);
   return out;
 }
 
-}  // namespace heddle::driver
+void note_outputs(Instance& e) {
+  for (Parameter& p : e.parameters)
+    if (const auto found = product_weight(e, p)) p.outputs = found->axis;
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,47 @@
+// train.prune: a growing share of a weight is exactly 0 (Zhu and Gupta 2017, arXiv 1710.01878). What is pruned is a state,
+// and stays so.
+//
+//   {"match": ["fc.weight"], "amount": 0.5, "begin": 100, "end": 500, "every": 50}
+//     -> %fc.weight.grad.kept = select(%fc.weight.pruned, 0, %fc.weight.grad), in front of the optimizer
+//        %fc.weight.chosen: bool[6] = smallest(|%fc.weight.next|, or -1 where it is pruned, %prune.count)
+//        %fc.weight.pruned.next: bool[2,3] = or(%fc.weight.pruned, %fc.weight.chosen)
+//        update %fc.weight <- select(%fc.weight.pruned.next, 0, %fc.weight.next)
+//
+// Step t, counted from 1, prunes where begin <= t <= end, and t is `end` or `every` divides t - begin. It prunes
+// round(s elements) with s = amount (1 - ((end - t) / (end - begin))^3): those of least magnitude, of equals the first in
+// the order of files. In other steps the count is 0, and `smallest` searches nothing.
+// "2:4": of each four neighbours along the input axis round(4 s), where the amount is 0.5.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "frontend/instantiate/instantiate.h"
+
+namespace heddle::frontend {
+
+// Makes a number once per step, by its name.
+using SharedNumber = std::function<ir::ValueId(const std::string& name, const std::function<ir::ValueId()>& make)>;
+
+inline constexpr const char* kSparsity = "sparsity";  // a metric, wherever something is pruned
+
+// Whether the training makes some of the parameter 0.
+bool is_pruned(const Train& train, const Parameter& p);
+
+// The state of the parameter, true where it is pruned, which is there once.
+ir::ValueId pruned_state(ir::Graph& g, const Parameter& p);
+
+// `v`, of the parameter's shape in memory, with 0 where `pruned` holds.
+ir::ValueId zero_where(ir::Builder& b, ir::ValueId pruned, ir::ValueId v, const std::string& name);
+
+// What the state becomes, given what the optimizer makes of the parameter and the finished steps, i64[].
+ir::ValueId prune_more(ir::Builder& b, const Prune& prune, const Parameter& p, ir::ValueId next, ir::ValueId step,
+                       const SharedNumber& shared);
+
+// The parameters of a model that are pruned; globs that prune nothing and weights that cannot be pruned are errors.
+std::vector<const Parameter*> pruned_parameters(const Train& train, const std::vector<Parameter>& parameters);
+void check_prune(const Train& train, const Instance& e, Diagnostics& errors);
+
+// A result of @metrics: the share of 0 in these parameters, f64[].
+void add_sparsity(ir::Graph& metrics, const std::vector<const Parameter*>& pruned);
+
+}  // namespace heddle::frontend
