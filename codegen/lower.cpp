@@ -70,7 +70,7 @@ class Lowering {
     if (e.fed_rows == 0 || !target_.gpu) return;
     const PersistentPlan plan = plan_persistent(program_, e, target_);
     e.not_persistent = one_kernel_ == OneKernel::nowhere ? "not asked for" : plan.reason;
-    const bool possible = !plan.phases.empty() && one_kernel_ == OneKernel::where_possible;
+    const bool possible = plan.threads > 0 && one_kernel_ == OneKernel::where_possible;
     if (!e.not_persistent.empty() && !possible) return;
     e.not_persistent.clear();
     e.persistent = std::ssize(program_.kernels);

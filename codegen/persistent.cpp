@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <iterator>
 
 #include "codegen/c_text.h"
 #include "codegen/predict.h"
@@ -19,29 +21,6 @@ namespace {
 constexpr size_t kMostLaunches = 24;
 constexpr int64_t kBlocksOfSm = 2;  // at least, whatever registers the texts want: 2 * 128 threads of 255 each
 
-bool overlaps(const Argument& a, const Argument& b) {
-  return a.at.segment == b.at.segment && a.at.offset < b.at.offset + b.bytes && b.at.offset < a.at.offset + a.bytes;
-}
-
-// One writes what the other one reads or writes.
-bool conflict(const Step& a, const Step& b) {
-  const std::vector<Argument> of_b = touched_by(b);
-  for (const Argument& x : touched_by(a))
-    for (const Argument& y : of_b)
-      if ((x.access != Access::read || y.access != Access::read) && overlaps(x, y)) return true;
-  return false;
-}
-
-std::vector<std::vector<size_t>> phases_of(const Entry& entry) {
-  std::vector<std::vector<size_t>> phases(1);
-  for (size_t i = 0; i < entry.steps.size(); ++i) {
-    const auto meets = [&](size_t before) { return conflict(entry.steps[before], entry.steps[i]); };
-    if (std::ranges::any_of(phases.back(), meets)) phases.emplace_back();
-    phases.back().push_back(i);
-  }
-  return phases;
-}
-
 const Kernel* kernel_of(const Program& p, const Step& step) {
   const auto* launch = std::get_if<Launch>(&step.what);
   return launch == nullptr ? nullptr : &p.kernels[static_cast<size_t>(launch->kernel)];
@@ -54,33 +33,53 @@ double fewest_threads_seconds(const Kernel& k, const PersistentPlan& plan, const
   return static_cast<double>(k.bytes_read + k.bytes_written) / under_way * target.latency;
 }
 
-void predict(const Program& p, const Entry& entry, PersistentPlan& plan, const Target& target) {
-  for (const Step& step : entry.steps) {
+// Of one run of the steps, without barriers.
+double seconds_inside(const Program& p, const std::vector<Step>& steps, const PersistentPlan& plan,
+                      const Target& target) {
+  double seconds = 0;
+  for_each_step(steps, [&](const Step& step, int64_t times) {
     const Kernel* k = kernel_of(p, step);
-    const double launched = predicted_seconds(p, step), inside = launched - target.launch;
-    plan.seconds_launched += launched;
-    plan.seconds += k == nullptr ? inside : std::max(inside, fewest_threads_seconds(*k, plan, target));
-  }
-  plan.seconds += static_cast<double>(plan.phases.size()) * target.grid_barrier;
+    const double inside = predicted_seconds(p, step) - target.launch;
+    seconds += static_cast<double>(times) *
+               (k == nullptr ? inside : std::max(inside, fewest_threads_seconds(*k, plan, target)));
+  });
+  return seconds;
+}
+
+void predict(const Program& p, const Entry& entry, PersistentPlan& plan, const Target& target) {
+  for (const Step& step : entry.steps) plan.seconds_launched += predicted_seconds(p, step);
+  plan.seconds =
+      seconds_inside(p, entry.steps, plan, target) + static_cast<double>(plan.barriers) * target.grid_barrier;
+}
+
+// A loop's turns are one text.
+size_t texts_of(const Entry& entry) {
+  size_t texts = 0;
+  for_each_step(entry.steps, [&](const Step&, int64_t) { ++texts; });
+  return texts;
+}
+
+int64_t launches_of(const Entry& entry) {
+  int64_t launches = 0;
+  for_each_step(entry.steps, [&](const Step&, int64_t times) { launches += times; });
+  return launches;
 }
 
 std::string refusal(const Program& p, const Entry& entry, PersistentPlan& plan) {
-  for (const Step& step : entry.steps)
-    if (const auto* loop = std::get_if<Loop>(&step.what))
-      return fmt::format("{} is a loop, whose turns are launched one by one", loop->title);
-  if (entry.steps.size() > kMostLaunches)
-    return fmt::format("of {} launches; compilers take too long for more than {} in one", entry.steps.size(),
-                       kMostLaunches);
+  if (const size_t texts = texts_of(entry); texts > kMostLaunches)
+    return fmt::format("of {} launches; compilers take too long for more than {} in one", texts, kMostLaunches);
   const Kernel* first = nullptr;
-  for (const Step& step : entry.steps) {
-    if (std::holds_alternative<Library>(step.what)) return "a library is called";
+  std::string reason;
+  for_each_step(entry.steps, [&](const Step& step, int64_t) {
+    if (!reason.empty()) return;
+    if (std::holds_alternative<Library>(step.what)) reason = "a library is called";
     const Kernel* k = kernel_of(p, step);
-    if (k == nullptr) continue;
+    if (k == nullptr) return;
     if (first == nullptr) first = k, plan.threads = k->block;
     if (k->block != first->block)
-      return fmt::format("blocks of {} have {} threads, of {} {}", first->name, first->block, k->name, k->block);
-  }
-  return {};
+      reason = fmt::format("blocks of {} have {} threads, of {} {}", first->name, first->block, k->name, k->block);
+  });
+  return reason;
 }
 
 // --- text ---
@@ -90,7 +89,14 @@ const char* pointer_of(Segment s) {
   return names.at(static_cast<size_t>(s));
 }
 
-std::string place(const Address& a) { return fmt::format("hd::At{{{} + {}}}", pointer_of(a.segment), a.offset); }
+// Loops are counted by t0, t1, ..., the outermost first.
+std::string place(const Address& a) {
+  std::string turns;
+  for (size_t loop = 0; loop < a.strides.size(); ++loop)
+    if (a.strides[loop] != 0)
+      turns += fmt::format(" {} {}ll * t{}", a.strides[loop] < 0 ? '-' : '+', std::abs(a.strides[loop]), loop);
+  return fmt::format("hd::At{{{} + {}{}}}", pointer_of(a.segment), a.offset, turns);
+}
 
 std::string call(const Kernel& k, const Launch& launch) {
   std::vector<std::string> arguments;
@@ -102,23 +108,71 @@ std::string call(const Kernel& k, const Launch& launch) {
 
 std::string call(const Copy& copy, int64_t threads) {
   int64_t word = 16;
-  while (copy.from.offset % word != 0 || copy.to.offset % word != 0 || copy.bytes % word != 0) word /= 2;
+  const auto divides = [&](const Address& a) {
+    return a.offset % word == 0 && std::ranges::all_of(a.strides, [&](int64_t stride) { return stride % word == 0; });
+  };
+  while (!divides(copy.from) || !divides(copy.to) || copy.bytes % word != 0) word /= 2;
   const int64_t words = copy.bytes / word;
   return fmt::format("HD_BLOCKS(grid, grid.at_most({})) hd::copy_words<{}>({}, {}, {});",
                      (words + threads - 1) / threads, word, place(copy.to), place(copy.from), words);
 }
+
+class Text {
+ public:
+  Text(const Program& program, Kernel& facts) : program_(program), facts_(facts) {}
+
+  // `times` that a step of training executes the list; `depth` loops are around it.
+  std::vector<std::string> list(const std::vector<Step>& steps, const GridPhases& phases, int64_t times, size_t depth) {
+    std::vector<std::string> lines = {"hd::forget(state), hd::forget(arena), hd::forget(ring);"};
+    for (const GridPhase& phase : phases.phases) {
+      int64_t blocks = 0;
+      for (const size_t i : phase.steps) {
+        const auto* loop = std::get_if<Loop>(&steps[i].what);
+        std::vector<std::string> text =
+            loop != nullptr ? turns(*loop, phases.loops[i], times, depth) : std::vector{step(steps[i], times, blocks)};
+        std::ranges::move(text, std::back_inserter(lines));
+      }
+      facts_.max_blocks = std::max(facts_.max_blocks, blocks);
+      if (phase.meets) lines.emplace_back("grid.meet();");
+    }
+    return lines;
+  }
+
+ private:
+  std::vector<std::string> turns(const Loop& loop, const GridPhases& phases, int64_t times, size_t depth) {
+    return block(fmt::format("HD_TURNS(t{}, {})", depth, loop.count),
+                 list(loop.steps, phases, times * loop.count, depth + 1));
+  }
+
+  std::string step(const Step& step, int64_t times, int64_t& blocks) {
+    const Kernel* part = kernel_of(program_, step);
+    if (part == nullptr) return call(std::get<Copy>(step.what), facts_.block);
+    blocks += std::max(part->blocks, part->max_blocks);
+    facts_.shared_bytes = std::max(facts_.shared_bytes, part->shared_bytes);
+    facts_.bytes_read += times * part->bytes_read, facts_.bytes_written += times * part->bytes_written;
+    facts_.flops += static_cast<double>(times) * part->flops;
+    return call(*part, std::get<Launch>(step.what));
+  }
+
+  const Program& program_;
+  Kernel& facts_;
+};
 
 }  // namespace
 
 PersistentPlan plan_persistent(const Program& program, const Entry& entry, const Target& target) {
   PersistentPlan plan;
   plan.reason = refusal(program, entry, plan);
-  if (!plan.reason.empty()) return plan;
-  plan.phases = phases_of(entry);
+  if (!plan.reason.empty()) {
+    plan.threads = 0;
+    return plan;
+  }
+  plan.phases = grid_phases(entry.steps);
+  plan.barriers = barriers(entry.steps, plan.phases);
   predict(program, entry, plan, target);
   if (plan.seconds >= plan.seconds_launched)
     plan.reason = fmt::format("predicted {:.1f} us in one kernel, {:.1f} us in {} launches", plan.seconds * 1e6,
-                              plan.seconds_launched * 1e6, entry.steps.size());
+                              plan.seconds_launched * 1e6, launches_of(entry));
   return plan;
 }
 
@@ -131,29 +185,12 @@ EmittedKernel emit_persistent(const Program& program, const Entry& entry, const 
   k.scalars = {"i32"};
   k.block = plan.threads;
   k.predicted_seconds = plan.seconds;
-  std::vector<std::string> step = {"hd::forget(state), hd::forget(arena), hd::forget(ring);"};
-  for (const std::vector<size_t>& phase : plan.phases) {
-    int64_t blocks = 0;
-    for (const size_t i : phase) {
-      const Kernel* part = kernel_of(program, entry.steps[i]);
-      if (part == nullptr) {
-        step.push_back(call(std::get<Copy>(entry.steps[i].what), plan.threads));
-        continue;
-      }
-      step.push_back(call(*part, std::get<Launch>(entry.steps[i].what)));
-      blocks += std::max(part->blocks, part->max_blocks);
-      k.shared_bytes = std::max(k.shared_bytes, part->shared_bytes);
-      k.bytes_read += part->bytes_read, k.bytes_written += part->bytes_written;
-      k.flops += part->flops;
-    }
-    k.max_blocks = std::max(k.max_blocks, blocks);
-    step.emplace_back("grid.meet();");
-  }
+  const std::vector<std::string> step = Text(program, k).list(entry.steps, plan.phases, /*times=*/1, /*depth=*/0);
   HEDDLE_CHECK(meeting.segment == Segment::state, "launches' counters lie in the states");
   std::vector<std::string> body = {fmt::format("hd::Grid grid({});", place(meeting))};
   for (std::string& line : block("for (int step = 0; step < steps; ++step)", step)) body.push_back(std::move(line));
   out.text = fmt::format("// persistent kernel of @{}: {} steps, {} barriers of the grid\n", comment_text(entry.name),
-                         entry.steps.size(), plan.phases.size());
+                         launches_of(entry), plan.barriers);
   const std::string head =
       fmt::format("HD_PERSISTENT_KERNEL({}, {}, {})(char* state, char* arena, char* ring, int steps)", symbol, k.block,
                   kBlocksOfSm);

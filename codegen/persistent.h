@@ -4,17 +4,19 @@
 // written, which takes less than the end of one kernel and the start of the next.
 //
 //   launch k_feed(...), launch k_a(...), launch k_b(...)   ->   k_train: for each step { feed | a b | record | }
+//   loop 8 {launch k_a(...), launch k_b(...)}              ->   ... for each of 8 turns { a | b | } ...
 #pragma once
 #include "codegen/emit.h"
+#include "codegen/grid_barriers.h"
 #include "codegen/program.h"
 #include "ir/kernel/target.h"
 
 namespace heddle::codegen {
 
 struct PersistentPlan {
-  // Steps, as indices, that run side by side: none touches what another one writes. The grid meets behind each group.
-  std::vector<std::vector<size_t>> phases;
-  int64_t threads = 0;          // of a block: those of every step
+  GridPhases phases;
+  int64_t barriers = 0;         // that a step of training meets at
+  int64_t threads = 0;          // of a block: those of every step; 0: they differ, so there is no such kernel
   double seconds = 0;           // predicted, of one step of training
   double seconds_launched = 0;  // as launches
   std::string reason;           // why it stays launches; empty where it does not

@@ -134,6 +134,32 @@ INSTANTIATE_TEST_SUITE_P(Models, PtxPersistent,
                                            "tabular_regression"),
                          [](const auto& info) { return info.param; });
 
+// Entries whose turns are loops of the kernel: `rnn_adding` trains in one, all are validated in one.
+using PtxPersistentLoops = PtxPersistent;
+
+bool has_loop(const codegen::Entry& e) {
+  return std::ranges::any_of(e.steps, [](const auto& s) { return std::holds_alternative<codegen::Loop>(s.what); });
+}
+
+TEST_P(PtxPersistentLoops, GiveTheBitsOfTheirLaunches) {
+  const Compiled what = compile(GetParam());
+  const codegen::Entry& eval = *what.program.find_entry(ir::Phase::eval);
+  ASSERT_GE(eval.persistent, 0);
+  ASSERT_TRUE(has_loop(eval));
+  const int64_t rows = what.batch + what.batch - 1;
+  const Trained launched = train(what, rows, {.persistent = false}, 1);
+  for (const int64_t blocks : {1, 3, 7}) {
+    SCOPED_TRACE(::testing::Message() << blocks << " blocks");
+    const Trained one = train(what, rows, {.persistent_blocks = blocks}, 8);
+    expect_same(one, launched);
+    EXPECT_TRUE(one.counters.contains(what.program.kernels[static_cast<size_t>(eval.persistent)].name));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, PtxPersistentLoops,
+                         ::testing::Values("rnn_adding", "lstm_names", "text_gru", "sentiment", "addition_rnn"),
+                         [](const auto& info) { return info.param; });
+
 using PtxPersistentBlocks = PtxPersistent;
 
 TEST_P(PtxPersistentBlocks, AnyNumberOfBlocksStepsAndChunks) {
