@@ -31,14 +31,17 @@ bool overlaps(Argument a, Argument b, const std::vector<int64_t>& turns, int64_t
   return last >= 0 && passes(distance, moved_b - moved_a, last, -b.bytes, a.bytes);
 }
 
-// One writes what the other one reads or writes.
-bool conflict(const Step& a, const Step& b, const std::vector<int64_t>& turns, int64_t later = 0) {
+}  // namespace
+
+bool conflict(const Step& a, const Step& b, const std::vector<int64_t>& turns, int64_t later) {
   const std::vector<Argument> of_b = touched_by(b, turns.size());
   for (const Argument& x : touched_by(a, turns.size()))
     for (const Argument& y : of_b)
       if ((x.access != Access::read || y.access != Access::read) && overlaps(x, y, turns, later)) return true;
   return false;
 }
+
+namespace {
 
 // Without a barrier behind a turn, its last phase runs beside the first one of the next turn; a single phase beside that of all turns.
 bool next_turn_waits(const std::vector<Step>& steps, const GridPhases& list, const std::vector<int64_t>& turns) {

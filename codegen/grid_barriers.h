@@ -24,6 +24,10 @@ struct GridPhases {
 // so that the last phase meets. A turn's last phase meets if the next turn needs what it did.
 GridPhases grid_phases(const std::vector<Step>& steps, const std::vector<int64_t>& turns = {});
 
+// One writes what the other one reads or writes: both in the same turn of all loops around them, or `b` so many turns of the innermost
+// one later.
+bool conflict(const Step& a, const Step& b, const std::vector<int64_t>& turns, int64_t later = 0);
+
 // That one run of the list meets at, all turns of its loops counted.
 int64_t barriers(const std::vector<Step>& steps, const GridPhases& phases);
 

@@ -4,8 +4,6 @@
 
 #include <array>
 
-#include "codegen/grid_barriers.h"
-#include "codegen/predict.h"
 #include "codegen/scalar_argument.h"
 
 namespace heddle::codegen {
@@ -85,8 +83,14 @@ std::string text(const Step& step, const Program& p, size_t depth) {
         step.what);
   if (!step.origin.empty()) out += "  // " + step.origin;
   out += "\n";
-  if (const auto* loop = std::get_if<Loop>(&step.what))
+  if (const auto* loop = std::get_if<Loop>(&step.what)) {
+    const std::string indent(2 * (depth + 2), ' ');
+    if (loop->persistent >= 0)
+      out += fmt::format("{}persistent {}: {}\n", indent, p.kernels[static_cast<size_t>(loop->persistent)].name,
+                         loop->persistent_facts);
+    if (!loop->not_persistent.empty()) out += fmt::format("{}not persistent: {}\n", indent, loop->not_persistent);
     for (const Step& inner : loop->steps) out += text(inner, p, depth + 1);
+  }
   return out;
 }
 
@@ -96,17 +100,6 @@ std::string text(const Kernel& k) {
   line += fmt::format(", block {}", k.block);
   line += k.blocks > 0 ? fmt::format(", blocks {}", k.blocks) : fmt::format(", at most {} blocks", k.max_blocks);
   return line + fmt::format(", reads {} bytes, writes {}, {} flops", k.bytes_read, k.bytes_written, k.flops);
-}
-
-// "persistent k_eval_steps: 22 barriers a step, predicted 40.2 us; 67.0 us as 25 launches"
-std::string persistent_text(const Program& p, const Entry& e) {
-  const Kernel& k = p.kernels[static_cast<size_t>(e.persistent)];
-  double launched = 0;
-  for (const Step& step : e.steps) launched += predicted_seconds(p, step);
-  int64_t launches = 0;
-  for_each_step(e.steps, [&](const Step&, int64_t times) { launches += times; });
-  return fmt::format("persistent {}: {} barriers a step, predicted {:.1f} us; {:.1f} us as {} launches", k.name,
-                     barriers(e.steps, grid_phases(e.steps)), k.predicted_seconds * 1e6, launched * 1e6, launches);
 }
 
 std::string text(const Feeding& f) {
@@ -146,7 +139,9 @@ std::string print(const Program& p) {
     if (e.fed_rows > 0) out += fmt::format("  takes {} rows of the data set\n", e.fed_rows);
     for (const Buffer& b : e.inputs) out += "  " + text(b) + "\n";
     for (const Step& step : e.steps) out += text(step, p, 0);
-    if (e.persistent >= 0) out += "  " + persistent_text(p, e) + "\n";
+    if (e.persistent >= 0)
+      out +=
+          fmt::format("  persistent {}: {}\n", p.kernels[static_cast<size_t>(e.persistent)].name, e.persistent_facts);
     if (!e.not_persistent.empty()) out += fmt::format("  not persistent: {}\n", e.not_persistent);
     for (const Buffer& b : e.outputs) out += "  " + text(b) + "\n";
   }

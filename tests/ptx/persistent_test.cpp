@@ -26,10 +26,10 @@ struct Compiled {
 };
 
 // Every entry that can be is one kernel. Inputs are stored as they are computed with.
-Compiled compile(const std::string& name) {
+Compiled compile(const std::string& name, const std::vector<std::string>& set = {}) {
   frontend::Sources sources;
   const frontend::Model model =
-      frontend::read_model(sources, (source_dir() / "models" / (name + ".json")).string(), {.set = {}, .small = true});
+      frontend::read_model(sources, (source_dir() / "models" / (name + ".json")).string(), {.set = set, .small = true});
   frontend::BuildOptions build = frontend::default_build_options(model);
   const int64_t batch = build.train;
   build.train_last = build.eval_last = batch - 1;
@@ -159,6 +159,47 @@ TEST_P(PtxPersistentLoops, GiveTheBitsOfTheirLaunches) {
 INSTANTIATE_TEST_SUITE_P(Models, PtxPersistentLoops,
                          ::testing::Values("rnn_adding", "lstm_names", "text_gru", "sentiment", "addition_rnn"),
                          [](const auto& info) { return info.param; });
+
+// Recurrent weights that stay in shared memory, where turns are one kernel and the rest of the step is launches.
+struct Recurrent {
+  std::string name, model;
+  std::vector<std::string> set;
+};
+class PtxPersistentCells : public ::testing::TestWithParam<Recurrent> {
+ protected:
+  void SetUp() override {
+    if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
+  }
+};
+
+const codegen::Kernel& forward_turns(const Compiled& what) {
+  for (const codegen::Step& s : what.program.find_entry(ir::Phase::train)->steps)
+    if (const auto* loop = std::get_if<codegen::Loop>(&s.what); loop != nullptr && loop->persistent >= 0)
+      return what.program.kernels[static_cast<size_t>(loop->persistent)];
+  throw std::runtime_error("no loop is a kernel");
+}
+
+// Of a grid with as many blocks as slices, and of fewer, which read weights again in each turn.
+TEST_P(PtxPersistentCells, GiveTheBitsOfTheirLaunches) {
+  const Compiled what = compile(GetParam().model, GetParam().set);
+  const codegen::Kernel& turns = forward_turns(what);
+  EXPECT_NE(what.program.source.find("HD_SLICES(slice, "), std::string::npos);
+  const int64_t rows = 2 * what.batch;
+  const Trained launched = train(what, rows, {.persistent = false}, 1);
+  for (const int64_t blocks : {3, 1000}) {
+    SCOPED_TRACE(::testing::Message() << blocks << " blocks");
+    const Trained one = train(what, rows, {.persistent_blocks = blocks}, 1);
+    expect_same(one, launched);
+    EXPECT_TRUE(one.counters.contains(turns.name));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, PtxPersistentCells,
+    ::testing::Values(Recurrent{"lstm", "lstm_names", {}}, Recurrent{"odd", "lstm_names", {"let.length=5", "let.h=12"}},
+                      Recurrent{"middle", "lstm_names", {"let.length=6", "let.h=96", "train.batch.N=12"}},
+                      Recurrent{"encoder", "addition_rnn", {}}),
+    [](const auto& info) { return info.param.name; });
 
 using PtxPersistentBlocks = PtxPersistent;
 
