@@ -72,6 +72,7 @@ class Lowering {
   void make_persistent(Entry& e) {
     if (e.fed_rows == 0 || !target_.gpu) return;
     PersistentPlan whole = plan_persistent(m_, program_, e.steps, target_);
+    double otherwise = whole.seconds_launched;
     std::vector<PersistentPlan> loops(e.steps.size());
     for (size_t i = 0; i < e.steps.size(); ++i) {
       auto* loop = std::get_if<Loop>(&e.steps[i].what);
@@ -79,9 +80,9 @@ class Lowering {
       loops[i] = plan_persistent(m_, program_, {e.steps[i]}, target_);
       loop->not_persistent = refusal(loops[i], loops[i].seconds_launched, target_.launch);
       if (loop->not_persistent.empty() && one_kernel_ == OneKernel::where_faster)
-        whole.seconds_launched += loops[i].seconds + target_.launch - loops[i].seconds_launched;
+        otherwise += loops[i].seconds + target_.launch - loops[i].seconds_launched;
     }
-    e.not_persistent = refusal(whole, whole.seconds_launched, 0);
+    e.not_persistent = refusal(whole, otherwise, 0);
     if (e.not_persistent.empty()) {
       for (Step& step : e.steps)
         if (auto* loop = std::get_if<Loop>(&step.what)) loop->not_persistent.clear();
@@ -102,8 +103,9 @@ class Lowering {
     if (one_kernel_ == OneKernel::nowhere) return "not asked for";
     if (!plan.impossible.empty()) return plan.impossible;
     if (plan.seconds + more < launched || one_kernel_ == OneKernel::where_possible) return {};
-    return fmt::format("predicted {:.1f} us in one kernel, {:.1f} us in {} launches", (plan.seconds + more) * 1e6,
-                       launched * 1e6, plan.launches);
+    const char* in = launched < plan.seconds_launched ? "launches and kernels of loops" : "launches";
+    return fmt::format("predicted {:.1f} us in one kernel, {:.1f} us in {} {}", (plan.seconds + more) * 1e6,
+                       launched * 1e6, plan.launches, in);
   }
 
   int64_t add_persistent(Entry& e, const Steps& steps, const std::string& title, const char* what,

@@ -156,8 +156,7 @@ TEST_P(PtxPersistentLoops, GiveTheBitsOfTheirLaunches) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, PtxPersistentLoops,
-                         ::testing::Values("rnn_adding", "lstm_names", "text_gru", "sentiment", "addition_rnn"),
+INSTANTIATE_TEST_SUITE_P(Models, PtxPersistentLoops, ::testing::Values("rnn_adding", "text_gru", "addition_rnn"),
                          [](const auto& info) { return info.param; });
 
 // Recurrent weights that stay in shared memory, where turns are one kernel and the rest of the step is launches.
@@ -194,12 +193,28 @@ TEST_P(PtxPersistentCells, GiveTheBitsOfTheirLaunches) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Models, PtxPersistentCells,
-    ::testing::Values(Recurrent{"lstm", "lstm_names", {}}, Recurrent{"odd", "lstm_names", {"let.length=5", "let.h=12"}},
-                      Recurrent{"middle", "lstm_names", {"let.length=6", "let.h=96", "train.batch.N=12"}},
-                      Recurrent{"encoder", "addition_rnn", {}}),
-    [](const auto& info) { return info.param.name; });
+// Units that are no multiple of a tile, an odd number of turns; sums of many parts and runs.
+INSTANTIATE_TEST_SUITE_P(Models, PtxPersistentCells,
+                         ::testing::Values(Recurrent{"small", "lstm_names", {}},
+                                           Recurrent{"odd", "lstm_names", {"let.length=5", "let.h=12"}},
+                                           Recurrent{"parts", "lstm_names", {"let.length=3", "let.h=256"}}),
+                         [](const auto& info) { return info.param.name; });
+
+// Twice as many turns read twice as much of all but the weights.
+TEST(PtxPersistentCell, ReadsItsWeightsOnce) {
+  if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
+  constexpr int64_t kUnits = 128, kWeights = 4 * kUnits * kUnits * 4, kRows = 4, kSlices = kUnits / 4;
+  std::vector<int64_t> read;
+  for (const char* length : {"let.length=2", "let.length=4"}) {
+    const Compiled what = compile("lstm_names", {length, "let.h=128"});
+    const Trained one = train(what, what.batch, {.persistent_blocks = 1000}, 1);
+    read.push_back(static_cast<int64_t>(one.counters.at(forward_turns(what).name).global_load_bytes));
+  }
+  const int64_t of_turns = read[1] - read[0];  // of two: the value for each slice, and what the cells read
+  EXPECT_GE(of_turns, 2 * kSlices * kRows * kUnits * 4);
+  EXPECT_LT(read[0] - of_turns, kWeights + kWeights / 8);
+  EXPECT_GE(read[0] - of_turns, kWeights);
+}
 
 using PtxPersistentBlocks = PtxPersistent;
 
