@@ -182,7 +182,7 @@ const codegen::Kernel& forward_turns(const Compiled& what) {
 TEST_P(PtxPersistentCells, GiveTheBitsOfTheirLaunches) {
   const Compiled what = compile(GetParam().model, GetParam().set);
   const codegen::Kernel& turns = forward_turns(what);
-  EXPECT_NE(what.program.source.find("HD_SLICES(slice, "), std::string::npos);
+  EXPECT_NE(what.program.source.find("hd_held) {"), std::string::npos) << "no weights stay";
   const int64_t rows = 2 * what.batch;
   const Trained launched = train(what, rows, {.persistent = false}, 1);
   for (const int64_t blocks : {3, 1000}) {
@@ -195,9 +195,10 @@ TEST_P(PtxPersistentCells, GiveTheBitsOfTheirLaunches) {
 
 // Units that are no multiple of a tile, an odd number of turns; sums of many parts and runs.
 INSTANTIATE_TEST_SUITE_P(Models, PtxPersistentCells,
-                         ::testing::Values(Recurrent{"small", "lstm_names", {}},
-                                           Recurrent{"odd", "lstm_names", {"let.length=5", "let.h=12"}},
-                                           Recurrent{"parts", "lstm_names", {"let.length=3", "let.h=256"}}),
+                         ::testing::Values(Recurrent{"even", "lstm_names", {"let.length=4", "let.h=32"}},
+                                           Recurrent{"odd", "lstm_names", {"let.length=5", "let.h=36"}},
+                                           Recurrent{"parts", "lstm_names", {"let.length=3", "let.h=256"}},
+                                           Recurrent{"runs", "lstm_names", {"let.length=2", "let.h=640"}}),
                          [](const auto& info) { return info.param.name; });
 
 // Twice as many turns read twice as much of all but the weights.
