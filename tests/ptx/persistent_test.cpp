@@ -57,7 +57,7 @@ runtime::data::Column column(const codegen::Buffer& input, int64_t rows) {
   if (!real) c.type = runtime::data::ElementType::i32;
   for (int64_t i = 0; i < count; ++i) {
     const float value = random.uniform(0, 2);
-    const auto label = static_cast<int32_t>(value);
+    const auto label = static_cast<int32_t>(input.name == "size" ? 3 * value : value);  // lengths beyond one step
     const auto* bytes = real ? reinterpret_cast<const std::byte*>(&value) : reinterpret_cast<const std::byte*>(&label);
     c.bytes.insert(c.bytes.end(), bytes, bytes + 4);
   }
