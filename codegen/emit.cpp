@@ -6,6 +6,7 @@
 
 #include "codegen/emit_parts.h"
 #include "codegen/scalar_argument.h"
+#include "ir/check.h"
 
 namespace heddle::codegen {
 
@@ -49,7 +50,7 @@ std::string restricted(const Graph& k, ValueId v) {
   return is_overwritten(k, v) || k[v].place.base.valid() ? "" : "__restrict__ ";
 }
 
-std::string parameters(const KernelText& text) {
+std::string arrays(const KernelText& text) {
   const Graph& k = text.kernel;
   std::vector<std::string> all;
   for (const ValueId v : k.inputs)
@@ -58,6 +59,12 @@ std::string parameters(const KernelText& text) {
   for (const ValueId v : k.outputs)
     all.push_back(
         fmt::format("{}* {}{}", storage_type(k[v].type.dtype), restricted(k, v), text.outputs.at(v)[used[v]++]));
+  return joined(all, ",\n    ");
+}
+
+std::string parameters(const KernelText& text) {
+  const Graph& k = text.kernel;
+  std::vector<std::string> all = {arrays(text)};
   if (has_scratch(text.plan)) all.emplace_back("void* __restrict__ scratch");
   if (has_counter(text.plan)) all.emplace_back("hd::u32* __restrict__ counter");
   for (const Scalar& s : k.scalars)
@@ -96,6 +103,23 @@ EmittedKernel emit_kernel(const Graph& kernel, const std::string& wish) {
   const std::string head = fmt::format("HD_KERNEL({}, {})(\n    {})", symbol, out.facts.block, parameters(text));
   for (const std::string& line : block(head, body)) out.text += line + "\n";
   out.text += fmt::format("HD_HOST_ENTRY({}, {})\n", symbol, out.facts.arguments + std::ssize(out.facts.scalars));
+  return out;
+}
+
+std::string emit_slice(const Graph& kernel, const std::string& symbol, const UnitSlice& slice) {
+  KernelText text = prepare(kernel);
+  text.symbol = symbol;
+  text.slice = slice;
+  const std::vector<std::string> body = emit_loops(text, loops(text));
+  HEDDLE_CHECK(text.tables.empty(), "a slice reads no tables");
+  std::string all = arrays(text);
+  for (const Scalar& s : kernel.scalars)
+    all += fmt::format(",\n    const {} {}", compute_type(s.dtype), text.scalars.at(s.name));
+  all += ",\n    const int hd_unit";
+  if (text.contract.contraction.valid()) all += ", const hd::i64 hd_weights, int& hd_held";
+  std::string out = fmt::format("// units of @{}\n", comment_text(kernel.name));
+  for (const std::string& line : block(fmt::format("HD_DEVICE void {}(\n    {})", symbol, all), body))
+    out += line + "\n";
   return out;
 }
 

@@ -21,6 +21,15 @@ struct EmittedKernel {
 // contract and opaque with an impl have no text and must not be passed.
 EmittedKernel emit_kernel(const ir::Graph& kernel, const std::string& symbol);
 
+// Of a kernel's columns, which are `units` of each of some gates, `count` neighbouring units of each: what one block of `threads` takes.
+struct UnitSlice {
+  int64_t units = 0, count = 0, threads = 0;
+};
+// The kernel's work on a slice, as a function that a persistent kernel calls (codegen/resident.h): a product of all rows, whose right
+// side stays in shared memory, or a pointwise kernel of rows and units. It takes the kernel's arrays and scalars, then the first
+// unit; a product takes where its weights lie in shared memory, and the slice whose weights are there.
+std::string emit_slice(const ir::Graph& kernel, const std::string& symbol, const UnitSlice& slice);
+
 // The scalar functions (namespace op) that these kernels use, each once.
 std::string emit_scalar_functions(const std::vector<const ir::Graph*>& kernels);
 

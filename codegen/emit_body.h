@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "codegen/c_text.h"
+#include "codegen/emit.h"
 #include "ir/kernel/packets.h"
 #include "ir/kernel/plan_contract.h"
 
@@ -34,6 +35,7 @@ struct KernelText {
   std::vector<std::string> kept = {};  // of plan.kept, by position: the registers' names
   std::string symbol = {};
   std::vector<std::string> tables = {};  // constants that stand before the kernel
+  std::optional<UnitSlice> slice = {};   // the text is of this alone, from hd_unit on
 };
 
 // An expression of the text, and the scope it is available in.

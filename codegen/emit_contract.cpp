@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "codegen/emit_parts.h"
+#include "ir/ceil_div.h"
 #include "ir/kernel/long_sums.h"
 
 namespace heddle::codegen {
@@ -33,6 +34,7 @@ class ProductText {
   }
 
   void write(const Nest& products) {
+    if (text_.slice) return write_slice(products);
     std::vector<std::string> steps, results;
     for (const Statement& s : products.body) {
       const auto& nest = std::get<Nest>(s.what);
@@ -75,6 +77,28 @@ class ProductText {
             text_.names.fresh(name + (plan.packet > 0 ? "_at" : "_kept")),
             plan.kept && !plan.borders.empty() ? text_.names.fresh(name + "_borders") : ""};
   }
+
+  // The right side stays in shared memory: 9_resident.cuh. Where the kernel's sums of a part end its
+  // first run is the steps' order: a run ends before the step that is multiplied `stages - 1` later.
+  void write_slice(const Nest& products) {
+    const int64_t depth = schedule_.tile[2], steps = ceil_div(ceil_div(plan_.space[kDepth], depth), schedule_.split_k);
+    const int64_t first = runs_.steps == 0 ? 0 : runs_.steps - (schedule_.stages - 1) % runs_.steps;
+    body_.line(fmt::format("using {} = hd::Resident<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}>;", product_,
+                           plan_.space[kRow], text_.slice->units, plan_.space[kColumn] / text_.slice->units,
+                           text_.slice->count, plan_.space[kDepth], schedule_.split_k, steps * depth, first * depth,
+                           runs_.steps * depth, runs_.wide ? "hd::wide" : "hd::narrow",
+                           schedule_.split_k > 1 ? plan_.gather : 1, text_.slice->threads));
+    body_.line(fmt::format("auto& {} = hd::in_shared<typename {}::Sums>(0);", sums_, product_));
+    body_.line(fmt::format("auto& {} = hd::in_shared<typename {}::Weights>(hd_weights);", right_.tile, product_));
+    body_.line(fmt::format("{}::hold({}, {}, hd_unit, hd_held);", product_, right_.tile, pointer(right_)));
+    body_.line(fmt::format("{}::multiply({}, {}, {});", product_, sums_, pointer(left_), right_.tile));
+    for (const Statement& s : products.body) {
+      const auto* nest = &std::get<Nest>(s.what);
+      if (nest->axis == Axis::last_part) nest = &std::get<Nest>(nest->body[0].what);
+      if (nest->axis == Axis::sums) body_.lines(result_lines(*nest));
+    }
+  }
+  const std::string& pointer(const Side& s) const { return text_.inputs.at(s.plan->memory); }
 
   static void append(std::vector<std::string>& to, const std::vector<std::string>& lines) {
     to.insert(to.end(), lines.begin(), lines.end());
@@ -209,13 +233,18 @@ class ProductText {
     body_.open_columns();
     const Node& n = k_[plan_.contraction];
     const std::string sum = text_.names.fresh(k_[n.results[0]].name);
-    body_.line(fmt::format("const float {} = {}.get({}, {}{});{}", sum, sums_, down_, across_,
-                           text_.vector_width > 1 ? " + k" : "", place_comment(n.loc)));
+    const std::string get = text_.slice ? fmt::format("{}::result({}, row, {}", product_, sums_, across_)
+                                        : fmt::format("{}.get({}, {}", sums_, down_, across_);
+    body_.line(
+        fmt::format("const float {} = {}{});{}", sum, get, text_.vector_width > 1 ? " + k" : "", place_comment(n.loc)));
     body_.define(n.results[0], sum);
     for (const Statement& s : nest.body) body_.store(std::get<Store>(s.what), {});
     const std::vector<std::string> columns = body_.close_columns();
     std::vector<std::string> lines = body_.close();
     append(lines, columns);
+    if (text_.slice)
+      return block(fmt::format("HD_SUMS_OF_SLICE({}, row, column, {}, {})", product_, across_, text_.vector_width),
+                   lines);
     return block(fmt::format("HD_SUMS({}, {}, {}, {}, row, column, top, left, {}, {}, {})", text_.index_type, product_,
                              down_, across_, plan_.space[kRow], plan_.space[kColumn], text_.vector_width),
                  lines);

@@ -71,6 +71,10 @@ class LoopText {
     }
     body.lines(columns);
     const std::vector<std::string> inside = body.close();
+    if (text_.slice)
+      return body.lines(block(fmt::format("HD_POINTS_OF_SLICE({}, row, column, {}, {}, {})", text_.index_type,
+                                          nest.extents[kRow], text_.slice->count, text_.vector_width),
+                              inside));
     body.lines(block(fmt::format("{}({}, row, column, {}, {}, {})", text_.groups ? "HD_GROUPS" : "HD_POINTS",
                                  text_.index_type, nest.extents[kRow], nest.extents[kColumn], text_.vector_width),
                      inside));

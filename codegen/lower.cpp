@@ -38,6 +38,8 @@ struct Lowered {
 };
 
 class Lowering {
+  using Steps = std::vector<Step>;
+
  public:
   Lowering(const Module& m, const std::string& name, const Target& target, OneKernel one_kernel)
       : m_(m), target_(target), one_kernel_(one_kernel) {
@@ -66,18 +68,73 @@ class Lowering {
     program_.source += "#if defined(HD_PERSISTENT)\n" + persistent_ + "#endif\n";
   }
 
+  // An entry that feeds itself, or the turns of its loops.
   void make_persistent(Entry& e) {
     if (e.fed_rows == 0 || !target_.gpu) return;
-    const PersistentPlan plan = plan_persistent(program_, e, target_);
-    e.not_persistent = one_kernel_ == OneKernel::nowhere ? "not asked for" : plan.reason;
-    const bool possible = !plan.phases.empty() && one_kernel_ == OneKernel::where_possible;
-    if (!e.not_persistent.empty() && !possible) return;
-    e.not_persistent.clear();
-    e.persistent = std::ssize(program_.kernels);
+    PersistentPlan whole = plan_persistent(m_, program_, e.steps, target_);
+    double otherwise = whole.seconds_launched;
+    std::vector<PersistentPlan> loops(e.steps.size());
+    for (size_t i = 0; i < e.steps.size(); ++i) {
+      auto* loop = std::get_if<Loop>(&e.steps[i].what);
+      if (loop == nullptr) continue;
+      loops[i] = plan_persistent(m_, program_, {e.steps[i]}, target_);
+      loop->not_persistent = refusal(loops[i], loops[i].seconds_launched, target_.launch);
+      if (loop->not_persistent.empty() && one_kernel_ == OneKernel::where_faster)
+        otherwise += loops[i].seconds + target_.launch - loops[i].seconds_launched;
+    }
+    e.not_persistent = refusal(whole, otherwise, 0);
+    if (e.not_persistent.empty()) {
+      for (Step& step : e.steps)
+        if (auto* loop = std::get_if<Loop>(&step.what)) loop->not_persistent.clear();
+      e.persistent_facts = whole.facts();
+      e.persistent = add_persistent(e, e.steps, e.name, "_steps", std::move(whole));
+      return;
+    }
+    for (size_t i = 0; i < e.steps.size(); ++i) {
+      auto* loop = std::get_if<Loop>(&e.steps[i].what);
+      if (loop == nullptr || !loop->not_persistent.empty()) continue;
+      loop->persistent_facts = loops[i].facts();
+      loop->persistent = add_persistent(e, {e.steps[i]}, loop->title, "_turns", std::move(loops[i]));
+    }
+  }
+
+  // Why launches are kept, which take `launched` seconds; `more` is what starting the kernel takes.
+  std::string refusal(const PersistentPlan& plan, double launched, double more) const {
+    if (one_kernel_ == OneKernel::nowhere) return "not asked for";
+    if (!plan.impossible.empty()) return plan.impossible;
+    if (plan.seconds + more < launched || one_kernel_ == OneKernel::where_possible) return {};
+    const char* in = launched < plan.seconds_launched ? "launches and kernels of loops" : "launches";
+    return fmt::format("predicted {:.1f} us in one kernel, {:.1f} us in {} {}", (plan.seconds + more) * 1e6,
+                       launched * 1e6, plan.launches, in);
+  }
+
+  int64_t add_persistent(Entry& e, const Steps& steps, const std::string& title, const char* what,
+                         PersistentPlan plan) {
+    for (auto& [i, cell] : plan.cells) {
+      const auto& loop = std::get<Loop>(steps[i].what);
+      if (!cell.other) {
+        cell.other = Address{.segment = Segment::arena, .offset = align_up(e.arena_bytes, kArenaAlignment)};
+        e.arena_bytes = cell.other->offset + cell.value.bytes;
+      }
+      cell.product_function = slice_function(loop.steps[cell.product], cell.slice);
+      if (cell.cell) cell.cell_function = slice_function(loop.steps[*cell.cell], cell.slice);
+    }
     const Argument meeting = launch_counter(1);
-    EmittedKernel emitted = emit_persistent(program_, e, plan, meeting.at, "k_" + symbol(e.name + "_steps", symbols_));
+    EmittedKernel emitted =
+        emit_persistent(program_, steps, title, plan, meeting.at, "k_" + symbol(title + what, symbols_));
     persistent_ += "\n" + emitted.text;
     program_.kernels.push_back(std::move(emitted.facts));
+    return std::ssize(program_.kernels) - 1;
+  }
+
+  // Entries share it.
+  const std::string& slice_function(const Step& step, const UnitSlice& slice) {
+    const Kernel& k = program_.kernels[static_cast<size_t>(std::get<Launch>(step.what).kernel)];
+    std::string& name = slice_functions_[fmt::format("{} {} {}", k.name, slice.count, slice.threads)];
+    if (!name.empty()) return name;
+    name = symbol(fmt::format("{}_of_{}", k.name, slice.count), symbols_);
+    persistent_ += "\n" + emit_slice(*m_.find_kernel(k.title), name, slice);
+    return name;
   }
 
   std::vector<const Graph*> generated_kernels() const {
@@ -148,8 +205,6 @@ class Lowering {
     const int64_t one = sizeof(uint32_t), bytes = counters * one;
     return {{Segment::state, states_.reserve(bytes, one)}, bytes, Access::read_write};
   }
-
-  using Steps = std::vector<Step>;
 
   void add_steps(Steps& steps, const Frame& frame, const Node& n) {
     if (is_scan(n)) return add_loop(steps, frame, n);
@@ -243,7 +298,8 @@ class Lowering {
   Program program_;
   StateTable states_;
   std::set<std::string> symbols_;
-  std::string persistent_;  // text of persistent kernels
+  std::string persistent_;                              // text of persistent kernels
+  std::map<std::string, std::string> slice_functions_;  // in it, by kernel, units and threads
   std::map<std::string, Lowered> lowered_;
 };
 

@@ -83,8 +83,14 @@ std::string text(const Step& step, const Program& p, size_t depth) {
         step.what);
   if (!step.origin.empty()) out += "  // " + step.origin;
   out += "\n";
-  if (const auto* loop = std::get_if<Loop>(&step.what))
+  if (const auto* loop = std::get_if<Loop>(&step.what)) {
+    const std::string indent(2 * (depth + 2), ' ');
+    if (loop->persistent >= 0)
+      out += fmt::format("{}persistent {}: {}\n", indent, p.kernels[static_cast<size_t>(loop->persistent)].name,
+                         loop->persistent_facts);
+    if (!loop->not_persistent.empty()) out += fmt::format("{}not persistent: {}\n", indent, loop->not_persistent);
     for (const Step& inner : loop->steps) out += text(inner, p, depth + 1);
+  }
   return out;
 }
 
@@ -133,7 +139,9 @@ std::string print(const Program& p) {
     if (e.fed_rows > 0) out += fmt::format("  takes {} rows of the data set\n", e.fed_rows);
     for (const Buffer& b : e.inputs) out += "  " + text(b) + "\n";
     for (const Step& step : e.steps) out += text(step, p, 0);
-    if (e.persistent >= 0) out += fmt::format("  persistent {}\n", p.kernels[static_cast<size_t>(e.persistent)].name);
+    if (e.persistent >= 0)
+      out +=
+          fmt::format("  persistent {}: {}\n", p.kernels[static_cast<size_t>(e.persistent)].name, e.persistent_facts);
     if (!e.not_persistent.empty()) out += fmt::format("  not persistent: {}\n", e.not_persistent);
     for (const Buffer& b : e.outputs) out += "  " + text(b) + "\n";
   }

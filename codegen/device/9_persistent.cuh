@@ -83,4 +83,7 @@ HD_DEVICE void copy_words(At to, At from, i64 words) {
 #define HD_BLOCKS(grid, count)                                                                                        \
   for (int hd_blocks = (count), hd_block = grid.deal(hd_blocks); grid.takes(hd_block, hd_blocks); hd_block += gridDim.x)
 
+// The turns of a loop, as one text.
+#define HD_TURNS(turn, count) _Pragma("unroll 1") for (int turn = 0; turn < (count); ++turn)
+
 #endif

@@ -116,6 +116,8 @@ LoadedProgram::Launch LoadedProgram::bind_kernel(const codegen::Kernel& k) const
 LoadedProgram::Step LoadedProgram::bind(const codegen::Program& program, const codegen::Step& step,
                                         size_t depth) const {
   if (const auto* loop = std::get_if<codegen::Loop>(&step.what)) {
+    if (options_.persistent && loop->persistent >= 0)
+      return {bind_turns(program.kernels[static_cast<size_t>(loop->persistent)]), loop->title};
     Loop bound{.count = loop->count, .depth = depth, .steps = {}};
     for (const codegen::Step& inner : loop->steps) bound.steps.push_back(bind(program, inner, depth + 1));
     return {std::move(bound), loop->title};
@@ -163,6 +165,15 @@ LoadedProgram::Step LoadedProgram::bind(const codegen::Program& program, const c
 LoadedProgram::Launch LoadedProgram::bind_persistent(const codegen::Kernel& k) const {
   Launch launch = bind_kernel(k);
   for (void* segment : segments_) launch.values.push_back(address(segment));
+  return launch;
+}
+
+// All turns of a loop, once.
+LoadedProgram::Launch LoadedProgram::bind_turns(const codegen::Kernel& k) const {
+  Launch launch = bind_persistent(k);
+  launch.cooperative = true;
+  launch.values.push_back(1);
+  for (uint64_t& v : launch.values) launch.parameters.push_back(&v);
   return launch;
 }
 
@@ -227,6 +238,12 @@ void LoadedProgram::upload() const {
 // --- execution ---
 
 void LoadedProgram::launch(const Launch& l) const {
+  if (l.cooperative) {
+    check(driver_.LaunchCooperativeKernel(l.function, l.grid, 1, 1, l.block, 1, 1, l.shared, options_.stream,
+                                          const_cast<void**>(l.parameters.data())),  // NOLINT
+          "cuLaunchCooperativeKernel");
+    return;
+  }
   // The driver reads the parameters and changes none.
   check(driver_.LaunchKernel(l.function, l.grid, 1, 1, l.block, 1, 1, l.shared, options_.stream,
                              const_cast<void**>(l.parameters.data()), nullptr),  // NOLINT

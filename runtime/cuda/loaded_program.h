@@ -51,6 +51,7 @@ class LoadedProgram {
     std::vector<uint64_t> values;                    // addresses, then scalars
     std::vector<void*> parameters;                   // of `values`, which move with the launch and are never copied
     std::vector<std::vector<int64_t>> strides = {};  // of each address, by loop: bytes from turn to turn
+    bool cooperative = false;                        // its blocks meet, so all of them run at once
   };
   struct Copy {
     cuda::Address to = 0, from = 0;
@@ -58,7 +59,7 @@ class LoadedProgram {
     std::vector<int64_t> to_strides = {}, from_strides = {};
   };
   struct Step;
-  // Each turn is recorded: text does not grow with their number, graphs do.
+  // Each turn is recorded: text does not grow with their number, graphs do. A loop with a persistent kernel is a launch.
   struct Loop {
     int64_t count = 0;
     size_t depth = 0;  // loops around it
@@ -92,6 +93,7 @@ class LoadedProgram {
   template <class Call, class Library>
   Step bind_call(const Library& library, const codegen::Library& call) const;
   Launch bind_persistent(const codegen::Kernel& k) const;
+  Launch bind_turns(const codegen::Kernel& k) const;
   Entry load(const codegen::Program& program, const codegen::Entry& entry) const;
 
   void launch(const Launch& l) const;

@@ -26,10 +26,10 @@ struct Compiled {
 };
 
 // Every entry that can be is one kernel. Inputs are stored as they are computed with.
-Compiled compile(const std::string& name) {
+Compiled compile(const std::string& name, const std::vector<std::string>& set = {}) {
   frontend::Sources sources;
   const frontend::Model model =
-      frontend::read_model(sources, (source_dir() / "models" / (name + ".json")).string(), {.set = {}, .small = true});
+      frontend::read_model(sources, (source_dir() / "models" / (name + ".json")).string(), {.set = set, .small = true});
   frontend::BuildOptions build = frontend::default_build_options(model);
   const int64_t batch = build.train;
   build.train_last = build.eval_last = batch - 1;
@@ -57,7 +57,7 @@ runtime::data::Column column(const codegen::Buffer& input, int64_t rows) {
   if (!real) c.type = runtime::data::ElementType::i32;
   for (int64_t i = 0; i < count; ++i) {
     const float value = random.uniform(0, 2);
-    const auto label = static_cast<int32_t>(value);
+    const auto label = static_cast<int32_t>(input.name == "size" ? 3 * value : value);  // lengths beyond one step
     const auto* bytes = real ? reinterpret_cast<const std::byte*>(&value) : reinterpret_cast<const std::byte*>(&label);
     c.bytes.insert(c.bytes.end(), bytes, bytes + 4);
   }
@@ -133,6 +133,89 @@ INSTANTIATE_TEST_SUITE_P(Models, PtxPersistent,
                          ::testing::Values("tiny_mlp", "mnist_mlp", "mlp", "mnist_cnn", "matrix_factorisation",
                                            "tabular_regression"),
                          [](const auto& info) { return info.param; });
+
+// Entries whose turns are loops of the kernel: `rnn_adding` trains in one, all are validated in one.
+using PtxPersistentLoops = PtxPersistent;
+
+bool has_loop(const codegen::Entry& e) {
+  return std::ranges::any_of(e.steps, [](const auto& s) { return std::holds_alternative<codegen::Loop>(s.what); });
+}
+
+TEST_P(PtxPersistentLoops, GiveTheBitsOfTheirLaunches) {
+  const Compiled what = compile(GetParam());
+  const codegen::Entry& eval = *what.program.find_entry(ir::Phase::eval);
+  ASSERT_GE(eval.persistent, 0);
+  ASSERT_TRUE(has_loop(eval));
+  const int64_t rows = what.batch + what.batch - 1;
+  const Trained launched = train(what, rows, {.persistent = false}, 1);
+  for (const int64_t blocks : {1, 3, 7}) {
+    SCOPED_TRACE(::testing::Message() << blocks << " blocks");
+    const Trained one = train(what, rows, {.persistent_blocks = blocks}, 8);
+    expect_same(one, launched);
+    EXPECT_TRUE(one.counters.contains(what.program.kernels[static_cast<size_t>(eval.persistent)].name));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, PtxPersistentLoops, ::testing::Values("rnn_adding", "text_gru", "addition_rnn"),
+                         [](const auto& info) { return info.param; });
+
+// Recurrent weights that stay in shared memory, where turns are one kernel and the rest of the step is launches.
+struct Recurrent {
+  std::string name, model;
+  std::vector<std::string> set;
+};
+class PtxPersistentCells : public ::testing::TestWithParam<Recurrent> {
+ protected:
+  void SetUp() override {
+    if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
+  }
+};
+
+const codegen::Kernel& forward_turns(const Compiled& what) {
+  for (const codegen::Step& s : what.program.find_entry(ir::Phase::train)->steps)
+    if (const auto* loop = std::get_if<codegen::Loop>(&s.what); loop != nullptr && loop->persistent >= 0)
+      return what.program.kernels[static_cast<size_t>(loop->persistent)];
+  throw std::runtime_error("no loop is a kernel");
+}
+
+// Of a grid with as many blocks as slices, and of fewer, which read weights again in each turn.
+TEST_P(PtxPersistentCells, GiveTheBitsOfTheirLaunches) {
+  const Compiled what = compile(GetParam().model, GetParam().set);
+  const codegen::Kernel& turns = forward_turns(what);
+  EXPECT_NE(what.program.source.find("hd_held) {"), std::string::npos) << "no weights stay";
+  const int64_t rows = 2 * what.batch;
+  const Trained launched = train(what, rows, {.persistent = false}, 1);
+  for (const int64_t blocks : {3, 1000}) {
+    SCOPED_TRACE(::testing::Message() << blocks << " blocks");
+    const Trained one = train(what, rows, {.persistent_blocks = blocks}, 1);
+    expect_same(one, launched);
+    EXPECT_TRUE(one.counters.contains(turns.name));
+  }
+}
+
+// Units that are no multiple of a tile, an odd number of turns; sums of many parts and runs.
+INSTANTIATE_TEST_SUITE_P(Models, PtxPersistentCells,
+                         ::testing::Values(Recurrent{"even", "lstm_names", {"let.length=4", "let.h=32"}},
+                                           Recurrent{"odd", "lstm_names", {"let.length=5", "let.h=36"}},
+                                           Recurrent{"parts", "lstm_names", {"let.length=3", "let.h=256"}},
+                                           Recurrent{"runs", "lstm_names", {"let.length=2", "let.h=640"}}),
+                         [](const auto& info) { return info.param.name; });
+
+// Twice as many turns read twice as much of all but the weights.
+TEST(PtxPersistentCell, ReadsItsWeightsOnce) {
+  if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
+  constexpr int64_t kUnits = 128, kWeights = 4 * kUnits * kUnits * 4, kRows = 4, kSlices = kUnits / 4;
+  std::vector<int64_t> read;
+  for (const char* length : {"let.length=2", "let.length=4"}) {
+    const Compiled what = compile("lstm_names", {length, "let.h=128"});
+    const Trained one = train(what, what.batch, {.persistent_blocks = 1000}, 1);
+    read.push_back(static_cast<int64_t>(one.counters.at(forward_turns(what).name).global_load_bytes));
+  }
+  const int64_t of_turns = read[1] - read[0];  // of two: the value for each slice, and what the cells read
+  EXPECT_GE(of_turns, 2 * kSlices * kRows * kUnits * 4);
+  EXPECT_LT(read[0] - of_turns, kWeights + kWeights / 8);
+  EXPECT_GE(read[0] - of_turns, kWeights);
+}
 
 using PtxPersistentBlocks = PtxPersistent;
 

@@ -112,7 +112,10 @@ uint64_t PtxDevice::submit(size_t entry, int64_t repeats) {
 void PtxDevice::run_steps(const std::vector<codegen::Step>& steps) {
   for (const codegen::Step& step : steps) {
     HEDDLE_CHECK(!std::holds_alternative<codegen::Library>(step.what), "the interpreter calls no library");
-    if (const auto* loop = std::get_if<codegen::Loop>(&step.what)) {
+    const auto* loop = std::get_if<codegen::Loop>(&step.what);
+    if (loop != nullptr && options_.persistent && loop->persistent >= 0) {
+      run_persistent(program_->kernels[static_cast<size_t>(loop->persistent)], 1);
+    } else if (loop != nullptr) {
       turns_.push_back(0);
       for (; turns_.back() < loop->count; ++turns_.back()) run_steps(loop->steps);
       turns_.pop_back();
