@@ -39,8 +39,9 @@ struct Lowered {
 
 class Lowering {
  public:
-  Lowering(const Module& m, const std::string& name, const Target& target, OneKernel one_kernel)
-      : m_(m), target_(target), one_kernel_(one_kernel) {
+  Lowering(const Module& m, const std::string& name, const Target& target, OneKernel one_kernel,
+           const OneKernels& of_entries)
+      : m_(m), target_(target), one_kernel_(one_kernel), of_entries_(of_entries) {
     program_.name = name;
     program_.target = target.name;
     program_.arch = target.arch;
@@ -69,8 +70,10 @@ class Lowering {
   void make_persistent(Entry& e) {
     if (e.fed_rows == 0 || !target_.gpu) return;
     const PersistentPlan plan = plan_persistent(program_, e, target_);
-    e.not_persistent = one_kernel_ == OneKernel::nowhere ? "not asked for" : plan.reason;
-    const bool possible = !plan.phases.empty() && one_kernel_ == OneKernel::where_possible;
+    const auto measured = of_entries_.find(e.name);
+    const OneKernel one_kernel = measured == of_entries_.end() ? one_kernel_ : measured->second;
+    e.not_persistent = one_kernel == OneKernel::nowhere ? "not asked for" : plan.reason;
+    const bool possible = !plan.phases.empty() && one_kernel == OneKernel::where_possible;
     if (!e.not_persistent.empty() && !possible) return;
     e.not_persistent.clear();
     e.persistent = std::ssize(program_.kernels);
@@ -240,6 +243,7 @@ class Lowering {
   const Module& m_;
   const Target& target_;
   OneKernel one_kernel_;
+  const OneKernels& of_entries_;
   Program program_;
   StateTable states_;
   std::set<std::string> symbols_;
@@ -249,8 +253,9 @@ class Lowering {
 
 }  // namespace
 
-Program lower(const Module& m, const std::string& name, const Target& target, OneKernel one_kernel) {
-  return Lowering(m, name, target, one_kernel).run();
+Program lower(const Module& m, const std::string& name, const Target& target, OneKernel one_kernel,
+              const OneKernels& of_entries) {
+  return Lowering(m, name, target, one_kernel, of_entries).run();
 }
 
 }  // namespace heddle::codegen

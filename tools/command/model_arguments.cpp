@@ -3,6 +3,7 @@
 #include "tools/command/byte_count.h"
 #include "tools/command/command_line.h"
 #include "tools/command/output.h"
+#include "tools/command/read_file.h"
 
 namespace heddle::tools {
 namespace {
@@ -32,6 +33,8 @@ void add_model_arguments(Command& command, ModelArguments& a, ShortForms forms) 
         .add_option("--libraries", a.libraries,
                     "libraries that a GPU's products go to: cublaslt (default: none, every kernel is generated)")
         .one_of({"cublaslt"});
+    command.add_option("--choices", a.choices, "a table of measured choices of kernels, which heddle tune wrote")
+        .takes(Takes::file);
   }
   command.add_option("--set", a.set, "override a value: --set train.optimizer.lr=3e-4");
   command.add_flag("--small", a.small, "apply the model's own \"small\" overrides");
@@ -53,10 +56,17 @@ int64_t memory_bytes(const ModelArguments& a) {
   return a.memory_limit.empty() ? 0 : byte_count(a.memory_limit, "--memory-limit");
 }
 
+driver::Choices read_choices(const std::string& path) {
+  if (path.empty()) return {};
+  const SourceFile file = read_file(path, driver::kMostChoicesBytes);
+  return driver::read_choices(file);
+}
+
 driver::CompileOptions compile_options(const ModelArguments& a) {
-  return {.memory_bytes = memory_bytes(a), .cublaslt = a.libraries == "cublaslt", .tell = [](const std::string& line) {
-            print_note("{}\n", line);
-          }};
+  return {.memory_bytes = memory_bytes(a),
+          .cublaslt = a.libraries == "cublaslt",
+          .choices = read_choices(a.choices),
+          .tell = [](const std::string& line) { print_note("{}\n", line); }};
 }
 
 void print_warnings(const frontend::TrainingPlan& plan) {

@@ -19,6 +19,7 @@ struct ModelArguments {
   std::string epochs, lr, batch, seed;  // short forms of --set; empty: not given
   bool small = false;
   std::string libraries;     // "cublaslt": that a GPU's products go to; empty: none
+  std::string choices;       // a table that `heddle tune` wrote; empty: none
   std::string memory_limit;  // "300MiB": that a program may take; empty: what the target has
 };
 enum class ShortForms { all, none };  // --epochs, --lr, --batch and --seed, which say how to train
@@ -28,6 +29,8 @@ frontend::ReadOptions read_options(const ModelArguments& a, const std::vector<st
 void read(const ModelArguments& a, driver::ReadModel& into, const std::vector<std::string>& first_set = {});
 // What --memory-limit says; 0 where it is not given. Throws UserError (exit 2) where it is no number of bytes.
 int64_t memory_bytes(const ModelArguments& a);
+// The table of --choices; empty where none is given. Throws UserError at its first fault.
+driver::Choices read_choices(const std::string& path);
 // What the arguments say, the rest as it stands in driver::CompileOptions. What is assumed is told on standard error.
 driver::CompileOptions compile_options(const ModelArguments& a);
 

@@ -37,6 +37,9 @@ void read_and_open(const RunArguments& a, Run& run) {
     if (!a.model.libraries.empty())
       throw UserError(ExitCode::usage, "--libraries: a package holds generated kernels alone",
                       "give the model file, which is planned for the libraries");
+    if (!a.model.choices.empty())
+      throw UserError(ExitCode::usage, "--choices: the programs of a package are chosen already",
+                      "heddle package MODEL --choices TABLE makes one with them");
     const driver::Package package = driver::read_packaged_model(run.read, a.model.model, read_options(a.model));
     run.device = driver::open_packaged_device(a.device, package);
     return;

@@ -47,16 +47,18 @@ Compiled describe(const Planned& planned, const CompileOptions& options) {
   return made;
 }
 
-// Whether cuBLASLt is used: what is asked for may not be there, and that is said.
+}  // namespace
+
 bool uses_cublaslt(const CompileOptions& options) {
-  if (!options.cublaslt) return false;
+  if (!options.cublaslt && !options.choices.cublaslt) return false;
   std::string why = "it runs on a GPU only";
   if (options.target.gpu && runtime::find_cublaslt(&why) != nullptr) return true;
+  if (options.choices.cublaslt)
+    throw UserError(ExitCode::missing, fmt::format("{}: its choices take cuBLASLt, and {}", options.choices.file, why),
+                    "measure again: heddle tune MODEL -o TABLE");
   if (options.tell) options.tell(fmt::format("cuBLASLt is not used: {}; all kernels are generated", why));
   return false;
 }
-
-}  // namespace
 
 Compiled compile(const frontend::Model& model, const CompileOptions& options) {
   Planned planned(model);
@@ -72,12 +74,22 @@ Compiled build(Planned& planned, const CompileOptions& options) {
 }
 
 Compiled compile(Planned& planned, const CompileOptions& given) {
+  require_choices_for(given.choices, given.target);
   CompileOptions options = given;
   options.cublaslt = uses_cublaslt(given);
+  ChoicesUsed used(given.choices);
+  if (!given.choices.empty())
+    options.decided = [&](const passes::Decision& decision) {
+      used.see(decision);
+      if (given.decided) given.decided(decision);
+    };
   Compiled made = build(planned, options);
   ir::Module m = std::exchange(made.module, {});
   if (!options.to || !options.to->empty()) m = plan_within(std::move(m), planned.plan.memory, options, made.fed);
   if (!options.to) made.program = lower(m, planned.model().name, options);
+  used.see(m);
+  if (!options.to && options.tell && !used.any())
+    options.tell(fmt::format("{}: none of its choices is about this program", given.choices.file));
   if (options.keep_module) made.module = std::move(m);
   return made;
 }
@@ -109,6 +121,8 @@ void run_passes(ir::Module& m, const CompileOptions& options, const std::vector<
   pass_options.remark = options.remark;
   pass_options.columns = fed;
   pass_options.recompute = options.recompute;
+  pass_options.choices = options.choices.kernels;
+  pass_options.decided = options.decided;
   passes::RunOptions run;
   run.to = options.to.value_or("");
   if (options.after)
@@ -120,8 +134,9 @@ void run_passes(ir::Module& m, const CompileOptions& options, const std::vector<
 }
 
 codegen::Program lower(const ir::Module& m, const std::string& name, const CompileOptions& options) {
-  codegen::Program program =
-      timed("lower", options.times, [&] { return codegen::lower(m, name, options.target, options.one_kernel); });
+  codegen::Program program = timed("lower", options.times, [&] {
+    return codegen::lower(m, name, options.target, options.one_kernel, one_kernels(options.choices, m));
+  });
   if (options.predict) timed("predict", options.times, [&] { return codegen::predict(program, m, options.target), 0; });
   return program;
 }

@@ -18,6 +18,7 @@
 #include "frontend/training/training_plan.h"
 #include "ir/kernel/target.h"
 #include "passes/pipeline.h"
+#include "tools/driver/choices.h"
 #include "tools/driver/tell.h"
 
 namespace heddle::driver {
@@ -42,7 +43,9 @@ struct CompileOptions {
   bool keep_module = false;            // in Compiled, for who prints it
   bool predict = false;                // fills in what each step should take
   codegen::OneKernel one_kernel = codegen::OneKernel::where_faster;
-  Tell tell = {};  // of what is assumed of data that are not read
+  Choices choices = {};          // of a table: they come before predicted times
+  passes::Decided decided = {};  // hears what was chosen among several
+  Tell tell = {};                // of what is assumed of data that are not read
   std::function<void(const passes::Remark&)> remark = {};
   std::function<void(const std::string&, const ir::Module&)> after = {};  // after each pass, by name
   std::vector<StageTime>* times = nullptr;
@@ -81,6 +84,10 @@ Compiled build(Planned& planned, const CompileOptions& options);
 // The stages alone, for modules that no model describes: the passes up to options.to, the program.
 void run_passes(ir::Module& m, const CompileOptions& options, const std::vector<ir::FedColumn>& fed = {});
 codegen::Program lower(const ir::Module& m, const std::string& name, const CompileOptions& options);
+
+// Whether cuBLASLt is used: what is asked for may not be there, and options.tell hears that. Throws UserError where
+// choices need it.
+bool uses_cublaslt(const CompileOptions& options);
 
 // The libraries that this build can call for a target, each with the real one to ask: cuBLASLt where it is asked for.
 std::vector<passes::AvailableLibrary> libraries(const ir::Target& target, bool cublaslt);
