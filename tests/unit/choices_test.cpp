@@ -45,14 +45,14 @@ TEST(Choices, AreRead) {
   ASSERT_EQ(c.kernels.count("b"), 1U);
   EXPECT_EQ(c.kernels.at("b").chosen, "generated text");
   EXPECT_EQ(c.kernels.at("b").seconds.at("onednn"), 2e-6);
-  EXPECT_EQ(c.kernels.at("b").origin, "t.json:3:68: ");
+  EXPECT_EQ(c.kernels.at("b").origin, "t.json:3:59: ");
 }
 
 // One message each, with its place.
 TEST(Choices, HostileTablesAreRefused) {
   const std::string whole = table(choice("generated text", kBoth));
   for (size_t bytes = 0; bytes < whole.size(); ++bytes) EXPECT_NE(refusal(whole.substr(0, bytes)), "taken") << bytes;
-  EXPECT_EQ(refusal("[1]"), "t.json:1:1 expected an object for the table of choices, found a list");
+  EXPECT_EQ(refusal("[1]"), "t.json:1:1 the table of choices: expected an object, found a list");
   EXPECT_NE(refusal(table(choice("generated text", "\"onednn\": nan"))).find("t.json:3:"), std::string::npos);
   const auto has = [&](const std::string& text, const std::string& part) {
     const std::string message = refusal(text);
@@ -66,7 +66,7 @@ TEST(Choices, HostileTablesAreRefused) {
   has(table(choice("generated text", "\"onednn\": 1")),
       "'chosen' is 'generated text', and 'seconds' has no such candidate");
   has(table(choice("onednn", kBoth) + ", " + choice("onednn", kBoth)), "a choice for this body was made before");
-  has(table("{\"body\": 3}"), "'seconds'");
+  has(table("{\"body\": 3}"), "'body': expected a string");
   has(table("7"), "a choice");
   has(table("{\"body\": \"b\", \"speed\": 1}"), "a choice has no key 'speed'");
   has("{\"format\": \"heddle-choices/2\"}", "expected 'heddle-choices/1', found 'heddle-choices/2'");
