@@ -78,7 +78,7 @@ class Tuner {
       : a_(a),
         begin_(TuneClock::now()),
         seconds_(duration(a.max_time, "--max-time")),
-        before_(std::make_unique<RandomSteps>(request_for({}, codegen::OneKernel::where_faster))) {
+        before_(load({}, codegen::OneKernel::where_faster)) {
     options_ = compile_options(a.steps.model);
     options_.tell = {};
     options_.target = before_->device().target;
@@ -134,6 +134,13 @@ class Tuner {
     return request;
   }
 
+  // Nothing of it is under way behind this: others give their memory back meanwhile.
+  std::unique_ptr<RandomSteps> load(const driver::Choices& choices, codegen::OneKernel one_kernel) {
+    auto steps = std::make_unique<RandomSteps>(request_for(choices, one_kernel));
+    steps->block(1);
+    return steps;
+  }
+
   // A fifth of the time is left for the step. True where a choice changed.
   bool measure(const std::vector<passes::Decision>& next) {
     constexpr double kOfKernels = 0.8;
@@ -155,15 +162,14 @@ class Tuner {
       if (k.measured()) choices_.kernels[k.decision.body] = driver::choice_of(k);
   }
 
-  void load_after() { after_ = std::make_unique<RandomSteps>(request_for(choices_, codegen::OneKernel::where_faster)); }
+  void load_after() { after_ = load(choices_, codegen::OneKernel::where_faster); }
 
   // Of a GPU: one kernel for the whole step, or a launch for each.
   void choose_form() {
     RandomSteps& now = after_ ? *after_ : *before_;
     if (!now.device().target.gpu || now.entry().fed_rows == 0 || TuneClock::now() >= at(1)) return;
     const bool one = now.entry().persistent >= 0;
-    auto other = std::make_unique<RandomSteps>(
-        request_for(choices_, one ? codegen::OneKernel::nowhere : codegen::OneKernel::where_possible));
+    auto other = load(choices_, one ? codegen::OneKernel::nowhere : codegen::OneKernel::where_possible);
     if ((other->entry().persistent >= 0) == one) return;
     const driver::Verdict verdict = driver::judge(take_turns({&now, other.get()}), 0);
     const std::string usual = one ? driver::kOneKernel : driver::kLaunches;
@@ -331,6 +337,8 @@ void add_tune(CommandLine& line) {
   add_steps_arguments(command, a->steps);
   command.add_option("-o,--out", a->out, "write the table of choices here, for --choices").takes(Takes::file);
   command.add_option("--max-time", a->max_time, "what may be spent, about: \"30s\", \"5m\" (default 60s)");
+  command.add_option("--repeat", a->steps.repeat, "most steps of one submission to the device (default 64)")
+      .between(1, 4096);
   command.add_flag("--overwrite", a->overwrite, "replace a file that is no earlier table");
   command.run([a] { tune(*a); });
 }
