@@ -50,7 +50,8 @@ def hostile(heddle, path, folder):
     for number, kind in enumerate(kinds):
         name = f"{folder}/hostile.json"
         open(name, "w", encoding="latin-1").write(kind)
-        done = subprocess.run([heddle, "bench", "tiny_mlp", "--device=host", "--choices", name], capture_output=True, text=True)
+        done = subprocess.run([heddle, "bench", "tiny_mlp", "--device=host", "--choices", name], capture_output=True, text=True,
+                              errors="replace")
         assert done.returncode in (1, 4), (number, done.returncode, done.stderr)
         assert done.stderr.count("error:") == 1, (number, done.stderr)
     print(len(kinds), "refused")
