@@ -32,7 +32,8 @@ const runtime::WeightsFile* weights_of(const RunArguments& a, Run& run) {
   return run.weights ? &*run.weights : nullptr;
 }
 
-void read_and_open(const RunArguments& a, Run& run) {
+// The choices of a package, which come with its programs.
+driver::Choices read_and_open(const RunArguments& a, Run& run) {
   if (driver::is_package(a.model.model)) {
     if (!a.model.libraries.empty())
       throw UserError(ExitCode::usage, "--libraries: a package holds generated kernels alone",
@@ -42,11 +43,12 @@ void read_and_open(const RunArguments& a, Run& run) {
                       "heddle package MODEL --choices TABLE makes one with them");
     const driver::Package package = driver::read_packaged_model(run.read, a.model.model, read_options(a.model));
     run.device = driver::open_packaged_device(a.device, package);
-    return;
+    return driver::packaged_choices(package);
   }
   warn_without_kernel_cache();
   run.device = driver::open_device(a.device);
   read(a.model, run.read);
+  return {};
 }
 
 }  // namespace
@@ -79,7 +81,7 @@ void add_weights_arguments(Command& command, RunArguments& a, const std::string&
 // found before a minute of compiling.
 void open_run(const RunArguments& a, driver::Purpose purpose, Run& run) {
   const bool training = purpose == driver::Purpose::training;
-  read_and_open(a, run);
+  driver::Choices packaged = read_and_open(a, run);
   if (a.fold > 0)
     if (const std::string told = driver::take_fold(run.read.model, {a.folds, a.fold}); !told.empty()) note(told);
   const frontend::Model& model = run.read.model;
@@ -91,6 +93,7 @@ void open_run(const RunArguments& a, driver::Purpose purpose, Run& run) {
                                  .compile = compile_options(a.model)};
   if (training) options.planned = print_warnings;
   options.compile.target = run.device.target;
+  if (!packaged.empty()) options.compile.choices = std::move(packaged);
   driver::Session& s = run.session = driver::open_session(model, options);
   if (run.weights)
     if (const std::string told = driver::require_weights(*run.weights, s.plan, s.program, training); !told.empty())

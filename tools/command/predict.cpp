@@ -42,6 +42,8 @@ void add_predict(CommandLine& line) {
   Command command = line.add_subcommand("predict", "apply a model with saved weights to rows");
   const auto a = std::make_shared<PredictArguments>();
   add_model_arguments(command, a->model, ShortForms::none);
+  command.add_option("--choices", a->model.choices, "a table of measured choices of kernels, which heddle tune wrote")
+      .takes(Takes::file);
   add_device_arguments(command, a->device);
   command.add_option("--precision", a->precision, "compute in f32, not as train.precision says").one_of({"f32"});
   FilePredictions& r = a->files;

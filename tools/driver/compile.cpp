@@ -88,7 +88,7 @@ Compiled compile(Planned& planned, const CompileOptions& given) {
   if (!options.to || !options.to->empty()) m = plan_within(std::move(m), planned.plan.memory, options, made.fed);
   if (!options.to) made.program = lower(m, planned.model().name, options);
   used.see(m);
-  if (!options.to && options.tell && !used.any())
+  if (!options.to && options.tell && !given.choices.file.empty() && !used.any())
     options.tell(fmt::format("{}: none of its choices is about this program", given.choices.file));
   if (options.keep_module) made.module = std::move(m);
   return made;
