@@ -41,8 +41,9 @@ class Lowering {
   using Steps = std::vector<Step>;
 
  public:
-  Lowering(const Module& m, const std::string& name, const Target& target, OneKernel one_kernel)
-      : m_(m), target_(target), one_kernel_(one_kernel) {
+  Lowering(const Module& m, const std::string& name, const Target& target, OneKernel one_kernel,
+           const OneKernels& of_entries)
+      : m_(m), target_(target), one_kernel_(one_kernel), of_entries_(of_entries) {
     program_.name = name;
     program_.target = target.name;
     program_.arch = target.arch;
@@ -71,6 +72,8 @@ class Lowering {
   // An entry that feeds itself, or the turns of its loops.
   void make_persistent(Entry& e) {
     if (e.fed_rows == 0 || !target_.gpu) return;
+    const auto measured = of_entries_.find(e.name);
+    const OneKernel one_kernel = measured == of_entries_.end() ? one_kernel_ : measured->second;
     PersistentPlan whole = plan_persistent(m_, program_, e.steps, target_);
     double otherwise = whole.seconds_launched;
     std::vector<PersistentPlan> loops(e.steps.size());
@@ -78,11 +81,11 @@ class Lowering {
       auto* loop = std::get_if<Loop>(&e.steps[i].what);
       if (loop == nullptr) continue;
       loops[i] = plan_persistent(m_, program_, {e.steps[i]}, target_);
-      loop->not_persistent = refusal(loops[i], loops[i].seconds_launched, target_.launch);
-      if (loop->not_persistent.empty() && one_kernel_ == OneKernel::where_faster)
+      loop->not_persistent = refusal(loops[i], one_kernel, loops[i].seconds_launched, target_.launch);
+      if (loop->not_persistent.empty() && one_kernel == OneKernel::where_faster)
         otherwise += loops[i].seconds + target_.launch - loops[i].seconds_launched;
     }
-    e.not_persistent = refusal(whole, otherwise, 0);
+    e.not_persistent = refusal(whole, one_kernel, otherwise, 0);
     if (e.not_persistent.empty()) {
       for (Step& step : e.steps)
         if (auto* loop = std::get_if<Loop>(&step.what)) loop->not_persistent.clear();
@@ -99,10 +102,10 @@ class Lowering {
   }
 
   // Why launches are kept, which take `launched` seconds; `more` is what starting the kernel takes.
-  std::string refusal(const PersistentPlan& plan, double launched, double more) const {
-    if (one_kernel_ == OneKernel::nowhere) return "not asked for";
+  static std::string refusal(const PersistentPlan& plan, OneKernel one_kernel, double launched, double more) {
+    if (one_kernel == OneKernel::nowhere) return "not asked for";
     if (!plan.impossible.empty()) return plan.impossible;
-    if (plan.seconds + more < launched || one_kernel_ == OneKernel::where_possible) return {};
+    if (plan.seconds + more < launched || one_kernel == OneKernel::where_possible) return {};
     const char* in = launched < plan.seconds_launched ? "launches and kernels of loops" : "launches";
     return fmt::format("predicted {:.1f} us in one kernel, {:.1f} us in {} {}", (plan.seconds + more) * 1e6,
                        launched * 1e6, plan.launches, in);
@@ -295,6 +298,7 @@ class Lowering {
   const Module& m_;
   const Target& target_;
   OneKernel one_kernel_;
+  const OneKernels& of_entries_;
   Program program_;
   StateTable states_;
   std::set<std::string> symbols_;
@@ -305,8 +309,9 @@ class Lowering {
 
 }  // namespace
 
-Program lower(const Module& m, const std::string& name, const Target& target, OneKernel one_kernel) {
-  return Lowering(m, name, target, one_kernel).run();
+Program lower(const Module& m, const std::string& name, const Target& target, OneKernel one_kernel,
+              const OneKernels& of_entries) {
+  return Lowering(m, name, target, one_kernel, of_entries).run();
 }
 
 }  // namespace heddle::codegen

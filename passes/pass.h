@@ -9,6 +9,7 @@
 #include "ir/fed_column.h"
 #include "ir/graph.h"
 #include "ir/kernel/target.h"
+#include "passes/choices.h"
 
 namespace heddle::passes {
 
@@ -41,6 +42,8 @@ struct Options {
   // How entries that take rows of the data set make their inputs of its columns; none: inputs are written from outside.
   std::vector<ir::FedColumn> columns = {};
   std::vector<std::string> recompute = {};  // paths of blocks whose values are computed again for the backward sweep
+  MeasuredChoices choices = {};             // by which candidates are taken, whatever time is predicted
+  Decided decided = {};                     // may be empty
   void note(std::string pass, const ir::Graph& g, std::string subject, std::string reason) const {
     if (remark) remark({std::move(pass), g.name, std::move(subject), std::move(reason)});
   }

@@ -245,7 +245,15 @@ std::string try_schedule(Graph& k, int64_t elements, const Dims& dims, const Tar
   return set_schedule(k, k.schedule->how.emplace<schedules::Pointwise>(schedules::Pointwise{over}), target);
 }
 
-// A schedule by rows and columns; products are loops inside a point.
+// Loops that move much, and yet have too few blocks for every multiprocessor: the time by what they
+// execute. The estimate takes them for spread over all.
+std::optional<double> counted_where_few(const Graph& k, const Target& target) {
+  if (!moves_much(k) || plan_kernel(k).most_blocks >= target.sm_count) return std::nullopt;
+  return kernel_cost(k, target).seconds;
+}
+
+}  // namespace
+
 std::string choose_loops(Graph& k, const Target& target) {
   // Iteration spaces to try: operands of reductions and results, the largest first.
   std::map<int64_t, Dims, std::greater<>> spaces;
@@ -264,15 +272,6 @@ std::string choose_loops(Graph& k, const Target& target) {
   k.schedule.reset();
   return first_reason.empty() ? "nothing is computed" : first_reason;
 }
-
-// Loops that move much, and yet have too few blocks for every multiprocessor: the time by what they
-// execute. The estimate takes them for spread over all.
-std::optional<double> counted_where_few(const Graph& k, const Target& target) {
-  if (!moves_much(k) || plan_kernel(k).most_blocks >= target.sm_count) return std::nullopt;
-  return kernel_cost(k, target).seconds;
-}
-
-}  // namespace
 
 bool moves_much(const Graph& k) {
   constexpr int64_t kMuch = int64_t{1} << 20;

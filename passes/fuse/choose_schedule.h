@@ -24,5 +24,7 @@ struct FormChoice {
 };
 // Writes kernel.schedule so that ir::plan_kernel accepts it.
 FormChoice choose_schedule(ir::Graph& kernel, const ir::Target& target);
+// By rows and columns alone; products are loops inside a point. "" or why no such schedule executes the kernel.
+std::string choose_loops(ir::Graph& kernel, const ir::Target& target);
 
 }  // namespace heddle::passes

@@ -11,6 +11,7 @@
 #include "ir/kernel/plan_primitive.h"
 #include "passes/dead_code.h"
 #include "passes/fuse/held.h"
+#include "passes/fuse/measured_schedules.h"
 #include "passes/fuse/partners.h"
 #include "passes/fuse/remarks.h"
 #include "passes/scan/rebuild.h"
@@ -351,6 +352,7 @@ bool fuse(Module& m, const Options& options) {
     changed |= outline_overwriting(kernels, g, options);
     changed |= g.node_count() != before;
   }
+  changed |= follow_measured_schedules(m, options);
   return changed;
 }
 

@@ -1,5 +1,7 @@
 #include "passes/fuse/product_schedule.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -58,6 +60,28 @@ class Search {
       for (const Shape& s : kFmaShapes) try_shape(s);
     if (best_.seconds == std::numeric_limits<double>::infinity()) return std::nullopt;
     return finish();
+  }
+
+  // The best of each shape, the fastest first.
+  std::vector<KernelSchedule> best_of_shapes(size_t most) {
+    std::vector<Candidate> found;
+    const auto see = [&](const Shape& s) {
+      best_ = {}, meeting_soon_.clear();
+      try_shape(s);
+      if (best_.seconds != std::numeric_limits<double>::infinity()) found.push_back(best_);
+    };
+    if (plan_.tensor_cores)
+      for (const Shape& s : kTensorShapes) see(s);
+    else
+      for (const Shape& s : kFmaShapes) see(s);
+    std::ranges::stable_sort(found, {}, &Candidate::seconds);
+    if (found.size() > most) found.resize(most);
+    std::vector<KernelSchedule> schedules;
+    for (const Candidate& c : found) {
+      complete(schedule_of(c));
+      schedules.push_back(*k_.schedule);
+    }
+    return schedules;
   }
 
  private:
@@ -147,7 +171,11 @@ class Search {
   }
 
   ContractPlan finish() {
-    schedules::Product schedule = chosen_to_meet_soon();
+    complete(chosen_to_meet_soon());
+    return plan_;
+  }
+
+  void complete(schedules::Product schedule) {
     set_tiles(plan_, schedule);
     for (const int64_t packet : {4, 2}) {
       schedule.vector_width = packet;
@@ -158,7 +186,6 @@ class Search {
     const KernelPlan plan = plan_kernel(k_, plan_);
     if (plan.largest_index >= target_.index_limit) schedule.index = 64;
     k_.schedule = KernelSchedule{.how = schedule, .workspace = plan.partial_bytes};
-    return plan_;
   }
 
   Graph& k_;
@@ -179,15 +206,31 @@ std::string precision_of_products(const Graph& kernel) {
   return "f32";
 }
 
+// Writes a schedule of any tile: the sides do not depend on it.
+ContractPlan plan_of_any_tile(Graph& kernel) {
+  schedules::Product schedule;
+  schedule.split = 2;
+  schedule.tile = {16, 32, 16};
+  schedule.precision = parse_precision(precision_of_products(kernel));
+  return plan_contract(kernel, schedule);
+}
+
 }  // namespace
+
+std::vector<KernelSchedule> product_schedules(const Graph& kernel, const Target& target, size_t most) {
+  Graph k = kernel;
+  const ContractPlan plan = plan_of_any_tile(k);
+  return plan.ok() ? Search(k, plan, target).best_of_shapes(most) : std::vector<KernelSchedule>{};
+}
+
+std::string tiles_name(const schedules::Product& s) {
+  return fmt::format("tiles {} x {} x {}, {} threads, {} stages, {} part{}", s.tile[0], s.tile[1], s.tile[2], s.threads,
+                     s.stages, s.split_k, s.split_k == 1 ? "" : "s");
+}
 
 ContractPlan choose_product_schedule(Graph& kernel, const Target& target) {
   const std::optional<KernelSchedule> before = kernel.schedule;
-  schedules::Product schedule;
-  schedule.split = 2;
-  schedule.tile = {16, 32, 16};  // any: the sides do not depend on it
-  schedule.precision = parse_precision(precision_of_products(kernel));
-  ContractPlan plan = plan_contract(kernel, schedule);
+  ContractPlan plan = plan_of_any_tile(kernel);
   if (plan.ok()) {
     if (std::optional<ContractPlan> found = Search(kernel, plan, target).run()) return *std::move(found);
     plan.reason = "no tile fits";

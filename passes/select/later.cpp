@@ -30,7 +30,7 @@ std::vector<Offer> offers_of_later(const Asked& asked) {
   const Target& target = asked.options.target;
   Offer offer{.detail = asked.options.libraries.empty() ? "as there is no library" : ""};
   if (std::holds_alternative<Composite>(asked.graph[asked.node].op->kind)) {
-    offer.name = "decomposed";
+    offer.name = kDecomposed;
     const OpDef& op = *asked.graph[asked.node].op;
     if (op.forms.empty())
       offer.figure = [&target](const Graph& kernel, double) { return figure_of_parts(kernel, target); };
@@ -41,7 +41,7 @@ std::vector<Offer> offers_of_later(const Asked& asked) {
       };
     }
   } else {
-    offer.name = "generated text";
+    offer.name = kGeneratedText;
     offer.figure = [&target](const Graph& kernel, double best) { return figure_of_text(kernel, target, best); };
   }
   return {std::move(offer)};

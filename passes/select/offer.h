@@ -42,6 +42,9 @@ struct Offer {
   std::function<Figure(const ir::Graph& kernel, double best)> figure = {};
 };
 
+// Names of what no library executes.
+inline const std::string kGeneratedText = "generated text", kDecomposed = "decomposed";
+
 struct Asked {
   const ir::Graph& graph;
   ir::NodeId node;

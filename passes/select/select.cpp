@@ -1,6 +1,9 @@
 #include "passes/select/select.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
 
 #include "ir/kernel/cost.h"
 #include "ir/op_def.h"
@@ -23,6 +26,8 @@ class Selector {
     node_ = n, widest_ = nullptr;
     for (const Offer& offer : offers)
       if (offer.call && (widest_ == nullptr || offer.nodes.size() > widest_->nodes.size())) widest_ = &offer;
+    std::optional<Decision> decision = decision_on(offers);
+    if (!decision || !follow_choice(offers, decision->body)) prefer_asked(offers);
     std::vector<Candidate> candidates;
     candidates.reserve(offers.size());
     for (const Offer& offer : offers)
@@ -31,6 +36,10 @@ class Selector {
     const Choice choice = choose(candidates);
     if (candidates.size() > 1 || std::holds_alternative<Contraction>(g_[n].op->kind))
       options_.note("select", g_, "%" + g_[g_[n].results[0]].name, choice.reason);
+    if (decision && choice.taken && options_.decided) {
+      decision->taken = offers[*choice.taken].name;
+      options_.decided(*decision);
+    }
     if (!choice.taken) return {};
     Offer& taken = offers[*choice.taken];
     if (!taken.call) return {.called = false, .parts = taken.parts != nullptr ? *taken.parts : Decomposition{}};
@@ -43,11 +52,54 @@ class Selector {
     std::vector<Offer> offers;
     for (const OfferFunction offer : kOffers)
       for (Offer& one : offer({g_, n, options_})) offers.push_back(std::move(one));
+    return offers;
+  }
+
+  static void prefer_asked(std::vector<Offer>& offers) {
     const auto asked = std::ranges::find_if(offers, &Offer::asked_for);  // the first of them
     for (Offer& other : offers)
       if (asked != offers.end() && &other != &*asked && other.refusal.empty())
         other.refusal = asked->name + " is asked for";
-    return offers;
+  }
+
+  // Where there is something to decide, and somebody who measures or has measured.
+  std::optional<Decision> decision_on(const std::vector<Offer>& offers) const {
+    if (options_.choices.empty() && !options_.decided) return std::nullopt;
+    Decision decision;
+    for (const Offer& offer : offers)
+      if (offer.refusal.empty()) decision.candidates.push_back(offer.name);
+    if (decision.candidates.empty()) return std::nullopt;
+    decision.kernel = widest_ != nullptr ? widest_->call->kernel : kernel_of({node_});
+    decision.body = choice_body(decision.kernel);
+    return decision;
+  }
+
+  // Leaves the candidate that was chosen for this body, and says what the others took; false where none was.
+  bool follow_choice(std::vector<Offer>& offers, const std::string& body) const {
+    const auto found = options_.choices.find(body);
+    if (found == options_.choices.end()) return false;
+    const MeasuredChoice& choice = found->second;
+    const auto measured = [&](const std::string& name) {
+      const auto seconds = choice.seconds.find(name);
+      return seconds == choice.seconds.end() ? std::string()
+                                             : to_string(Figure{seconds->second, FigureSource::measured});
+    };
+    const auto chosen = std::ranges::find(offers, choice.chosen, &Offer::name);
+    if (chosen == offers.end() || !chosen->refusal.empty()) refuse_choice(choice, body, chosen, offers.end());
+    for (Offer& other : offers)
+      if (&other != &*chosen && other.refusal.empty())
+        other.refusal = measured(other.name).empty() ? "not chosen by measurements" : measured(other.name);
+    const std::string time = measured(chosen->name);
+    if (!time.empty()) chosen->detail += (chosen->detail.empty() ? "" : ", ") + time;
+    return true;
+  }
+
+  [[noreturn]] static void refuse_choice(const MeasuredChoice& choice, const std::string& body,
+                                         std::vector<Offer>::iterator chosen, std::vector<Offer>::iterator end) {
+    const std::string why = chosen == end ? "it is no candidate here" : chosen->refusal;
+    throw UserError(ExitCode::failed,
+                    fmt::format("{}'{}' cannot execute {}: {}", choice.origin, choice.chosen, body, why),
+                    "measure again: heddle tune MODEL -o TABLE");
   }
 
   Graph kernel_of(const std::vector<NodeId>& nodes) const {

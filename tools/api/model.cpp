@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "ir/read_text.h"
 #include "runtime/weights/program_weights.h"
 #include "runtime/weights/read_weights.h"
 #include "tools/api/built_json.h"
@@ -61,6 +62,14 @@ struct Model::Impl {
     if (const std::string problem = driver::kernel_cache_problem(); !problem.empty())
       tell(problem + "; set HEDDLE_CACHE to a new or empty folder");
   }
+  driver::Choices choices() const {
+    if (options.choices.empty()) return package ? driver::packaged_choices(*package) : driver::Choices{};
+    if (package)
+      throw UserError(ExitCode::usage, fmt::format("{}: the programs of a package are chosen already", options.choices),
+                      "heddle package MODEL --choices TABLE makes one with them");
+    const SourceFile file{options.choices, read_text(options.choices, options.choices, driver::kMostChoicesBytes)};
+    return driver::read_choices(file);
+  }
   frontend::ReadOptions read_options() const { return {.set = options.set, .small = options.small}; }
   // `make` gets what to compile for.
   template <class T, class F>
@@ -69,7 +78,8 @@ struct Model::Impl {
     const driver::DeviceRequest request{.device = options.device, .threads = options.threads};
     if (!package) tell_of_kernel_cache();
     on->device = package ? driver::open_packaged_device(request, *package) : driver::open_device(request);
-    const driver::CompileOptions compile{.target = on->device.target, .memory_bytes = options.memory_bytes};
+    const driver::CompileOptions compile{
+        .target = on->device.target, .memory_bytes = options.memory_bytes, .choices = choices()};
     on->made = make(compile, *on->device.device);
     return on;
   }

@@ -28,6 +28,7 @@ void add_summary(CommandLine& line);
 void add_sweep(CommandLine& line);
 void add_tokenize(CommandLine& line);
 void add_train(CommandLine& line);
+void add_tune(CommandLine& line);
 
 // Seconds since the process was started by the system.
 double process_seconds();

@@ -58,7 +58,8 @@ void add_eval(CommandLine& line) {
   command.add_flag("--check-finite", a->check_finite,
                    "name the operator, line and row that made the first nan or infinity of a loss");
   const auto precision = std::make_shared<std::string>();
-  command.add_option("--precision", *precision, "compute in f32, not as train.precision and int8 weights say").one_of({"f32"});
+  command.add_option("--precision", *precision, "compute in f32, not as train.precision and int8 weights say")
+      .one_of({"f32"});
   command.run([a, graphs, precision] {
     if (!precision->empty()) compute_in_f32(a->model);
     if (takes_graphs(*graphs, a->model.model)) return evaluate_graphs(*graphs, a->model.model), 0;

@@ -32,6 +32,7 @@ int run(int argc, char** argv) {
   add_merge(line);
   add_bench(line);
   add_profile(line);
+  add_tune(line);
   add_tokenize(line);
   add_ops(line);
   add_schema(line);

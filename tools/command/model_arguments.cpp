@@ -5,6 +5,7 @@
 #include "tools/command/byte_count.h"
 #include "tools/command/command_line.h"
 #include "tools/command/output.h"
+#include "tools/command/read_file.h"
 
 namespace heddle::tools {
 namespace {
@@ -35,6 +36,8 @@ void add_model_arguments(Command& command, ModelArguments& a, ShortForms forms) 
                     "libraries that a GPU's calls go to: cublaslt (products), cudnn (convolutions), or cublaslt,cudnn "
                     "(default: none, every kernel is generated)")
         .list_of({"cublaslt", "cudnn"});
+    command.add_option("--choices", a.choices, "a table of measured choices of kernels, which heddle tune wrote")
+        .takes(Takes::file);
   }
   command.add_option("--set", a.set, "override a value: --set train.optimizer.lr=3e-4");
   command.add_flag("--small", a.small, "apply the model's own \"small\" overrides");
@@ -56,15 +59,18 @@ int64_t memory_bytes(const ModelArguments& a) {
   return a.memory_limit.empty() ? 0 : byte_count(a.memory_limit, "--memory-limit");
 }
 
-driver::GpuLibraries gpu_libraries(const std::string& list) {
-  const std::vector<std::string> words = words_of_list(list);
-  const auto names = [&](const char* name) { return std::ranges::count(words, name) > 0; };
-  return {.cublaslt = names("cublaslt"), .cudnn = names("cudnn")};
+driver::GpuLibraries gpu_libraries(const std::string& list) { return driver::libraries_named(words_of_list(list)); }
+
+driver::Choices read_choices(const std::string& path) {
+  if (path.empty()) return {};
+  const SourceFile file = read_file(path, driver::kMostChoicesBytes);
+  return driver::read_choices(file);
 }
 
 driver::CompileOptions compile_options(const ModelArguments& a) {
   return {.memory_bytes = memory_bytes(a),
           .libraries = gpu_libraries(a.libraries),
+          .choices = read_choices(a.choices),
           .tell = [](const std::string& line) { print_note("{}\n", line); }};
 }
 

@@ -20,6 +20,7 @@ struct ModelArguments {
   bool small = false;
   std::string libraries;     // "cublaslt,cudnn": that a GPU's calls go to; empty: none
   bool int8 = true;          // products by int8 weights may be of whole numbers
+  std::string choices;       // a table that `heddle tune` wrote; empty: none
   std::string memory_limit;  // "300MiB": that a program may take; empty: what the target has
 };
 enum class ShortForms { all, none };  // --epochs, --lr, --batch and --seed, which say how to train
@@ -31,6 +32,8 @@ void read(const ModelArguments& a, driver::ReadModel& into, const std::vector<st
 int64_t memory_bytes(const ModelArguments& a);
 // Those that a list of --libraries names; "": none.
 driver::GpuLibraries gpu_libraries(const std::string& list);
+// The table of --choices; empty where none is given. Throws UserError at its first fault.
+driver::Choices read_choices(const std::string& path);
 // What the arguments say, the rest as it stands in driver::CompileOptions. What is assumed is told on standard error.
 driver::CompileOptions compile_options(const ModelArguments& a);
 

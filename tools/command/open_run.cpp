@@ -33,18 +33,23 @@ const runtime::WeightsFile* weights_of(const RunArguments& a, Run& run) {
   return run.weights ? &*run.weights : nullptr;
 }
 
-void read_and_open(const RunArguments& a, Run& run) {
+// The choices of a package, which come with its programs.
+driver::Choices read_and_open(const RunArguments& a, Run& run) {
   if (driver::is_package(a.model.model)) {
     if (!a.model.libraries.empty())
       throw UserError(ExitCode::usage, "--libraries: a package holds generated kernels alone",
                       "give the model file, which is planned for the libraries");
+    if (!a.model.choices.empty())
+      throw UserError(ExitCode::usage, "--choices: the programs of a package are chosen already",
+                      "heddle package MODEL --choices TABLE makes one with them");
     const driver::Package package = driver::read_packaged_model(run.read, a.model.model, read_options(a.model));
     run.device = driver::open_packaged_device(a.device, package);
-    return;
+    return driver::packaged_choices(package);
   }
   warn_without_kernel_cache();
   run.device = driver::open_device(a.device);
   read(a.model, run.read);
+  return {};
 }
 
 }  // namespace
@@ -77,7 +82,7 @@ void add_weights_arguments(Command& command, RunArguments& a, const std::string&
 // found before a minute of compiling.
 void open_run(const RunArguments& a, driver::Purpose purpose, Run& run) {
   const bool training = purpose == driver::Purpose::training;
-  read_and_open(a, run);
+  driver::Choices packaged = read_and_open(a, run);
   if (a.fold > 0)
     if (const std::string told = driver::take_fold(run.read.model, {a.folds, a.fold}); !told.empty()) note(told);
   const frontend::Model& model = run.read.model;
@@ -96,6 +101,7 @@ void open_run(const RunArguments& a, driver::Purpose purpose, Run& run) {
     if (!int8.note.empty()) note(int8.note);
     options.compile.int8 = std::move(int8.weights);
   }
+  if (!packaged.empty()) options.compile.choices = std::move(packaged);
   driver::Session& s = run.session = driver::open_session(model, options);
   if (run.weights) driver::put_int8(*run.weights, s.program);
   if (const std::string told = driver::told_of_int8(s.program); !told.empty()) note(told);

@@ -91,6 +91,11 @@ void package(const PackageArguments& a) {
   request.model = resolved_model(*model.model.file, read_options(a.model));
   request.folder = model.folder(a.data);
   request.compile = compile_options(a.model);
+  if (request.compile.choices.libraries.any())
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: its choices take libraries, and a package holds generated kernels alone", a.model.choices),
+        "measure without them: heddle tune MODEL -o TABLE");
   const driver::Package made = driver::make_package(request);
   driver::write_package(a.out, made);
   if (a.quiet) return;

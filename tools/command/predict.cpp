@@ -42,8 +42,11 @@ void add_predict(CommandLine& line) {
   Command command = line.add_subcommand("predict", "apply a model with saved weights to rows");
   const auto a = std::make_shared<PredictArguments>();
   add_model_arguments(command, a->model, ShortForms::none);
+  command.add_option("--choices", a->model.choices, "a table of measured choices of kernels, which heddle tune wrote")
+      .takes(Takes::file);
   add_device_arguments(command, a->device);
-  command.add_option("--precision", a->precision, "compute in f32, not as train.precision and int8 weights say").one_of({"f32"});
+  command.add_option("--precision", a->precision, "compute in f32, not as train.precision and int8 weights say")
+      .one_of({"f32"});
   FilePredictions& r = a->files;
   command.add_option("--weights", a->weights, "the weights (safetensors); again: adapters of train.lora")
       .takes(Takes::file)

@@ -91,6 +91,7 @@ std::vector<std::string> benched(const ProfileArguments& a) {
   for (const std::string& set : m.set) add("--set", set);
   add("--epochs", m.epochs), add("--lr", m.lr), add("--batch", m.batch), add("--seed", m.seed);
   add("--memory-limit", m.memory_limit), add("--libraries", m.libraries);
+  add("--choices", m.choices);
   if (m.small) words.emplace_back("--small");
   add("--device", a.steps.device.device), add("--entry", a.steps.entry);
   add("--seconds", "0.01"), add("--blocks", "7"), add("--repeat", "1");

@@ -80,6 +80,8 @@ driver::Compiled compile(const StepsRequest& request, driver::ReadModel& model, 
   options.entries = entries_for(kind, model.model);
   options.target = target;
   options.predict = options.keep_module = request.explain;
+  if (request.choices) options.choices = *request.choices;
+  options.decided = request.decided, options.one_kernel = request.one_kernel;
   return driver::compile(planned, options);
 }
 

@@ -25,6 +25,10 @@ struct StepsRequest {
   int repeat = 64;                   // steps of one submission
   bool pipelined = false;
   bool explain = false;  // keeps the module, and predicts what each step takes
+  // Of who measures: choices beside those of the arguments' table, and who hears of what was chosen.
+  std::optional<driver::Choices> choices = {};
+  passes::Decided decided = {};
+  codegen::OneKernel one_kernel = codegen::OneKernel::where_faster;
 };
 
 // The model, the device and the entry.

@@ -55,6 +55,8 @@ void add_saving_arguments(Command& command, SavingArguments& a) {
   command.add_option("--run", a.run, "keep the run in this folder: model, log, checkpoints, best and last weights")
       .takes(Takes::folder);
   command.add_flag("--resume", a.resume, "continue the run in the folder from its last checkpoint");
+  command.add_flag("--other-choices", a.other_choices,
+                   "with --resume: go on with another table of --choices than the run's");
   command.add_flag("--overwrite", a.overwrite, "start a new run in a folder that holds a run");
   command.add_option("--checkpoint-every", a.every, "\"500 steps\", \"2 epochs\", \"10 minutes\" (default 5 minutes)");
   command.add_option("--max-time", a.max_time, "save and end the training after this time: \"90s\", \"30m\", \"8h\"");
@@ -66,6 +68,7 @@ void add_saving_arguments(Command& command, SavingArguments& a) {
 
 void check_saving_arguments(const SavingArguments& a, const std::string& log) {
   if (a.resume && a.overwrite) misused("--resume and --overwrite exclude one another");
+  if (a.other_choices && !a.resume) misused("--other-choices needs --resume");
   if (a.run.empty() && (a.resume || a.overwrite || !a.every.empty()))
     misused(fmt::format("{} needs --run DIR", a.resume      ? "--resume"
                                               : a.overwrite ? "--overwrite"

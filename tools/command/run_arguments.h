@@ -12,6 +12,7 @@ class Command;
 struct SavingArguments {
   std::string run;  // the folder; empty: nothing is kept
   bool resume = false, overwrite = false;
+  bool other_choices = false;  // than those of the checkpoint
   std::string every, max_time, step_timeout;
   double max_memory = 0;  // GiB
 };

@@ -20,7 +20,7 @@ namespace heddle::tools {
 namespace {
 
 const std::string kModel = "heddle.model", kModelHash = "heddle.model_hash", kData = "heddle.data",
-                  kLogBytes = "heddle.log_bytes";
+                  kChoices = "heddle.choices", kLogBytes = "heddle.log_bytes";
 
 std::string hash_of(const std::string& text) {
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
@@ -133,6 +133,12 @@ void SavedRun::begin(runtime::Executable& executable, runtime::RunLog& log, Begi
     throw UserError(ExitCode::failed, fmt::format("{}: the rows differ from those of the run", checkpoint_->file.name),
                     fmt::format("the data were {}, and are {}; --overwrite starts a new run",
                                 metadata_of(*checkpoint_, kData), begin_.data));
+  if (checkpoint_ && metadata_of(*checkpoint_, kChoices) != begin_.choices && !begin_.any_choices)
+    throw UserError(
+        ExitCode::failed,
+        fmt::format("{}: the choices of kernels differ from those of the run", checkpoint_->file.name),
+        "give the table that it began with, or none if it had none; --other-choices goes on all the same, with "
+        "other last bits");
   if (!checkpoint_) folder_->clear();
   folder_->begin(begin_.mark, model_text_);  // first of all: what lies in a folder without the mark is nobody's
   log = runtime::RunLog(folder_->log());
@@ -180,6 +186,7 @@ void SavedRun::save(runtime::Executable& executable, const runtime::RunState& st
   if (!folder_) return;
   std::map<std::string, std::string> metadata = begin_.metadata;
   metadata[kModel] = model_text_, metadata[kModelHash] = hash_of(model_text_), metadata[kData] = begin_.data;
+  if (!begin_.choices.empty()) metadata[kChoices] = begin_.choices;
   metadata[kLogBytes] = std::to_string(log.sync());
   // A device that fails here ends the run: it is no file that cannot be written.
   const runtime::WeightsFile file = runtime::make_checkpoint(executable, state, metadata);

@@ -37,6 +37,8 @@ class SavedRun {
   struct Begin {
     std::string mark;                             // of the folder, JSON
     std::string data;                             // a hash of the rows
+    std::string choices;                          // of a table of measurements, a hash; "" without one
+    bool any_choices = false;                     // others than those of the checkpoint may go on
     std::map<std::string, std::string> metadata;  // of weights and checkpoints
     int64_t keep = 2;
   };

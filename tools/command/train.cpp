@@ -203,6 +203,8 @@ void begin_run(const RunArguments& a, Run& run, runtime::RunLog& log) {
   run.saved->begin(*s.executable, log,
                    {.mark = mark.str() + "\n",
                     .data = run.saved->kept() ? driver::data_text(s.splits) : "",
+                    .choices = driver::hash_of(read_choices(a.model.choices)),
+                    .any_choices = a.saving.other_choices,
                     .metadata = s.metadata,
                     .keep = s.plan.checkpoint.keep});
   const runtime::RunState* from = run.saved->from();

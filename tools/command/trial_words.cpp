@@ -26,6 +26,7 @@ std::vector<std::string> train_words(const RunArguments& a, int jobs) {
   add("--seed", a.model.seed);
   if (a.model.small) words.emplace_back("--small");
   add("--memory-limit", a.model.memory_limit), add("--libraries", a.model.libraries);
+  add("--choices", a.model.choices);
   add("--data", a.data), add("--weights-prefix", a.prefix);
   for (const std::string& weights : a.weights) add("--weights", weights);
   add("--device", a.device.device);

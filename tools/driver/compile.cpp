@@ -49,20 +49,6 @@ Compiled describe(const Planned& planned, const CompileOptions& options) {
   return made;
 }
 
-// Of the libraries that are asked for, those that are there; of each other one that is said.
-GpuLibraries used_libraries(const CompileOptions& options) {
-  const auto is_there = [&](bool asked, const char* name, auto find, const char* generated) {
-    if (!asked) return false;
-    std::string why = "it runs on a GPU only";
-    if (options.target.gpu && find(&why) != nullptr) return true;
-    if (options.tell) options.tell(fmt::format("{} is not used: {}; all {} are generated", name, why, generated));
-    return false;
-  };
-  const GpuLibraries& asked = options.libraries;
-  return {.cublaslt = is_there(asked.cublaslt, "cuBLASLt", runtime::find_cublaslt, "products"),
-          .cudnn = is_there(asked.cudnn, "cuDNN", runtime::find_cudnn, "convolutions")};
-}
-
 using Answers = std::unordered_map<std::string, passes::LibraryAnswer>;
 
 // Asks about each body once: a deep model asks about one layer over and over, and building a call's primitives, or
@@ -79,6 +65,24 @@ auto asked_once(Ask ask) {
 
 }  // namespace
 
+GpuLibraries used_libraries(const CompileOptions& options) {
+  const GpuLibraries& chosen = options.choices.libraries;
+  const auto is_there = [&](bool asked, bool needed, const char* name, auto find, const char* generated) {
+    if (!asked && !needed) return false;
+    std::string why = "it runs on a GPU only";
+    if (options.target.gpu && find(&why) != nullptr) return true;
+    if (needed)
+      throw UserError(ExitCode::missing,
+                      fmt::format("{}: its choices take {}, and {}", options.choices.file, name, why),
+                      "measure again: heddle tune MODEL -o TABLE");
+    if (options.tell) options.tell(fmt::format("{} is not used: {}; all {} are generated", name, why, generated));
+    return false;
+  };
+  const GpuLibraries& asked = options.libraries;
+  return {.cublaslt = is_there(asked.cublaslt, chosen.cublaslt, "cuBLASLt", runtime::find_cublaslt, "products"),
+          .cudnn = is_there(asked.cudnn, chosen.cudnn, "cuDNN", runtime::find_cudnn, "convolutions")};
+}
+
 Compiled compile(const frontend::Model& model, const CompileOptions& options) {
   Planned planned(model);
   return compile(planned, options);
@@ -93,8 +97,15 @@ Compiled build(Planned& planned, const CompileOptions& options) {
 }
 
 Compiled compile(Planned& planned, const CompileOptions& given) {
+  require_choices_for(given.choices, given.target);
   CompileOptions options = given;
   options.libraries = used_libraries(given);
+  ChoicesUsed used(given.choices);
+  if (!given.choices.empty())
+    options.decided = [&](const passes::Decision& decision) {
+      used.see(decision);
+      if (given.decided) given.decided(decision);
+    };
   Compiled made = build(planned, options);
   ir::Module m = std::exchange(made.module, {});
   if (!options.observed.empty()) passes::observe_inputs(m, options.observed);
@@ -106,6 +117,9 @@ Compiled compile(Planned& planned, const CompileOptions& given) {
   }
   if (!options.to || !options.to->empty()) m = plan_within(std::move(m), planned.plan.memory, options, made.fed);
   if (!options.to) made.program = lower(m, planned.model().name, options);
+  used.see(m);
+  if (!options.to && options.tell && !given.choices.file.empty() && !used.any())
+    options.tell(fmt::format("{}: none of its choices is about this program", given.choices.file));
   if (options.keep_module) made.module = std::move(m);
   return made;
 }
@@ -137,6 +151,8 @@ void run_passes(ir::Module& m, const CompileOptions& options, const std::vector<
   pass_options.remark = options.remark;
   pass_options.columns = fed;
   pass_options.recompute = options.recompute;
+  pass_options.choices = options.choices.kernels;
+  pass_options.decided = options.decided;
   passes::RunOptions run;
   run.to = options.to.value_or("");
   if (options.after)
@@ -148,8 +164,9 @@ void run_passes(ir::Module& m, const CompileOptions& options, const std::vector<
 }
 
 codegen::Program lower(const ir::Module& m, const std::string& name, const CompileOptions& options) {
-  codegen::Program program =
-      timed("lower", options.times, [&] { return codegen::lower(m, name, options.target, options.one_kernel); });
+  codegen::Program program = timed("lower", options.times, [&] {
+    return codegen::lower(m, name, options.target, options.one_kernel, one_kernels(options.choices, m));
+  });
   if (options.predict) timed("predict", options.times, [&] { return codegen::predict(program, m, options.target), 0; });
   return program;
 }

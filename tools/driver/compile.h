@@ -19,6 +19,8 @@
 #include "ir/kernel/target.h"
 #include "passes/int8_products.h"
 #include "passes/pipeline.h"
+#include "tools/driver/choices.h"
+#include "tools/driver/gpu_libraries.h"
 #include "tools/driver/tell.h"
 
 namespace heddle::driver {
@@ -29,17 +31,11 @@ struct StageTime {
   double seconds = 0;
 };
 
-// NVIDIA's libraries that are asked for: calls of a GPU's program go to them where this machine has them.
-struct GpuLibraries {
-  bool cublaslt = false;  // matrix products
-  bool cudnn = false;     // convolutions
-};
-
 struct CompileOptions {
   ir::Target target = ir::host();
   int64_t memory_bytes = 0;                 // that a program may take; 0: the target's
   std::vector<std::string> recompute = {};  // paths of blocks whose values the backward sweep computes again
-  GpuLibraries libraries = {};
+  GpuLibraries libraries = {};              // that are asked for
   // The graphs and their batches; none: all that the model has. Then the rows in `folder` tell a schedule that ends how
   // long the training is, if they are at hand.
   std::optional<frontend::BuildOptions> entries = {};
@@ -52,7 +48,9 @@ struct CompileOptions {
   bool keep_module = false;            // in Compiled, for who prints it
   bool predict = false;                // fills in what each step should take
   codegen::OneKernel one_kernel = codegen::OneKernel::where_faster;
-  Tell tell = {};  // of what is assumed of data that are not read
+  Choices choices = {};          // of a table: they come before predicted times
+  passes::Decided decided = {};  // hears what was chosen among several
+  Tell tell = {};                // of what is assumed of data that are not read
   std::function<void(const passes::Remark&)> remark = {};
   std::function<void(const std::string&, const ir::Module&)> after = {};  // after each pass, by name
   std::vector<StageTime>* times = nullptr;
@@ -91,6 +89,10 @@ Compiled build(Planned& planned, const CompileOptions& options);
 // The stages alone, for modules that no model describes: the passes up to options.to, the program.
 void run_passes(ir::Module& m, const CompileOptions& options, const std::vector<ir::FedColumn>& fed = {});
 codegen::Program lower(const ir::Module& m, const std::string& name, const CompileOptions& options);
+
+// Of the libraries that are asked for, those that are there; options.tell hears of each other one. Throws UserError where
+// choices need one that is not there.
+GpuLibraries used_libraries(const CompileOptions& options);
 
 // The libraries that this build can call for a target, each with the real one to ask: `asked` are there.
 std::vector<passes::AvailableLibrary> libraries(const ir::Target& target, const GpuLibraries& asked);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "ir/diagnostic.h"
+#include "ir/read_text.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/host/host_compiler.h"
 #include "runtime/host/host_target.h"
@@ -139,6 +140,8 @@ Package make_package(const PackageRequest& request) {
       if (!program.kernels.empty()) compile_code(target, program.source, cache, code);
     }
   }
+  if (const std::string& table = request.compile.choices.file; !table.empty())
+    code[kPackedChoices] = read_text(table, table, kMostChoicesBytes);
   for (const auto& [name, bytes] : code) {
     const std::span<std::byte> to = package.content.add(name, "u8", {std::ssize(bytes)}, std::ssize(bytes));
     std::ranges::copy(std::as_bytes(std::span(bytes)), to.begin());

@@ -36,6 +36,17 @@ Package read_packaged_model(ReadModel& read, const std::string& path, const fron
   return package;
 }
 
+Choices packaged_choices(const Package& package) {
+  const runtime::SavedTensor* table = package.content.find(kPackedChoices);
+  if (table == nullptr) return {};
+  const auto bytes = package.content.bytes(*table);
+  const SourceFile file{package.file + "/" + kPackedChoices,
+                        std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
+  Choices choices = read_choices(file);
+  choices.file.clear();
+  return choices;
+}
+
 void read_model_text(ReadModel& read, const std::string& text) {
   read.model = frontend::read_model(read.sources, read.sources.add("model.json", text));
 }

@@ -13,10 +13,14 @@
 
 namespace heddle::driver {
 
+inline const std::string kPackedChoices = "choices.json";
+
 // Throws UserError as read_package does, and (exit 2) where the options would change the model: a package holds the code
 // of one.
 Package read_packaged_model(ReadModel& read, const std::string& path, const frontend::ReadOptions& options);
 // A package's text. Its name, which kernels' comments have, is always the same.
+// The choices that its programs were made with; of no file, since they hold wherever the package runs.
+Choices packaged_choices(const Package& package);
 void read_model_text(ReadModel& read, const std::string& text);
 
 // As open_device. The device loads programs that the package was made with, and no others. Throws UserError (exit 3)

@@ -20,7 +20,7 @@ class Attempts {
   // then tells.
   std::optional<ir::Module> with(size_t others) {
     CompileOptions silent = options_;
-    silent.remark = {}, silent.after = {};
+    silent.remark = {}, silent.after = {}, silent.decided = {};
     try {
       return planned(others, silent);
     } catch (const UserError& error) {
@@ -91,7 +91,7 @@ ir::Module plan_within(ir::Module m, const frontend::PlannedMemory& memory, cons
                        const std::vector<ir::FedColumn>& fed) {
   const size_t all = memory.others.size(), chosen = memory.blocks.size();
   const int64_t limit = limit_of(memory, options);
-  const bool speaks = options.remark || options.after;
+  const bool speaks = options.remark || options.after || options.decided;
   if (limit == 0) return planned_with(std::move(m), memory, 0, options, fed);
   const bool trains = std::ranges::any_of(m.graphs, [](const ir::Graph& g) { return g.name == "train"; });
   Attempts attempts(std::move(m), memory, options, fed);

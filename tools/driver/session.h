@@ -30,7 +30,7 @@ struct SessionOptions {
   std::optional<std::filesystem::path> folder = {};  // of the data files; none: rows are given, a batch at a time
   // Whose names of classes and statistics hold for what follows; nullptr: the training rows say.
   const runtime::WeightsFile* weights = nullptr;
-  bool train_rows = false;  // reads them for an evaluation, too
+  bool train_rows = false;                                          // reads them for an evaluation, too
   std::function<void(const frontend::TrainingPlan&)> planned = {};  // called before any data are looked at
   CompileOptions compile = {};
 };
