@@ -7,8 +7,8 @@
 
 #include "frontend/keys/check_keys.h"
 #include "frontend/keys/settings.h"
-#include "frontend/layer_def.h"
 #include "frontend/metrics/decode.h"
+#include "frontend/metrics/last_tokens.h"
 #include "frontend/training/training_def.h"
 
 namespace heddle::frontend {
@@ -54,15 +54,6 @@ void require_logits(const Model& model, const Reference& in, const std::string& 
         kExample);
 }
 
-// Whether logits are those of the last tokens of a text: a slice of its axis that has no end of its own.
-bool of_last_tokens(const Model& model, const std::string& logits) {
-  const auto node = std::ranges::find(model.nodes, logits, &NodeDef::name);
-  if (node == model.nodes.end() || node->block || node->op != "slice") return false;
-  const Settings settings(node->settings, find_layer(node->op)->settings, model.let, "slice '" + logits + "'",
-                          node->op_where);
-  return settings.integer("axis") == 1 && settings.json("stop") == nullptr && settings.integer("step") == 1;
-}
-
 GeneratedMetric read_metric(const Model& model, const Part& part) {
   const std::string title = "metric " + part.op;
   const MetricDef& def = *find_metric(part.op);
@@ -79,7 +70,7 @@ GeneratedMetric read_metric(const Model& model, const Part& part) {
                          .name = {},
                          .labels = input_name(model, part.in[kLabels], title),
                          .lengths = {},
-                         .of_last = of_last_tokens(model, part.in[kLogits].name),
+                         .of_last = sliced_logits(model, part.in[kLogits].name).has_value(),
                          .ignore_index = settings.integer("ignore_index"),
                          .end = {}};
   require_as_stored(model, part.in[kLabels], metric.labels, title);
