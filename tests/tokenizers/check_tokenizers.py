@@ -126,7 +126,8 @@ def word_piece(text, lower, normalizer=None):
 
 def unigram(text, normalizer):
     trainer = trainers.UnigramTrainer(vocab_size=8000, special_tokens=["<unk>"], unk_token="<unk>", show_progress=False)
-    return trained(models.Unigram(), trainer, text, normalizer, pre_tokenizers.Metaspace())
+    # Of more text the characters alone would be more than the tokens.
+    return trained(models.Unigram(), trainer, text[:1200], normalizer, pre_tokenizers.Metaspace())
 
 
 def split(expression):
