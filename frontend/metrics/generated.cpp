@@ -8,6 +8,7 @@
 #include "frontend/keys/check_keys.h"
 #include "frontend/keys/settings.h"
 #include "frontend/metrics/decode.h"
+#include "frontend/metrics/last_tokens.h"
 #include "frontend/training/training_def.h"
 
 namespace heddle::frontend {
@@ -69,6 +70,7 @@ GeneratedMetric read_metric(const Model& model, const Part& part) {
                          .name = {},
                          .labels = input_name(model, part.in[kLabels], title),
                          .lengths = {},
+                         .of_last = sliced_logits(model, part.in[kLogits].name).has_value(),
                          .ignore_index = settings.integer("ignore_index"),
                          .end = {}};
   require_as_stored(model, part.in[kLabels], metric.labels, title);

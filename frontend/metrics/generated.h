@@ -18,6 +18,7 @@ struct GeneratedMetric {
   std::string name;            // "bleu_generated", "bleu_generated_2"
   std::string labels;          // the input, i32[N,T]: what follows each token of the text
   std::string lengths;         // the input that says how many labels a row has; empty: none does
+  bool of_last = false;        // labels may be i32[N,S]: what follows the last S tokens, which alone the loss reads
   int64_t ignore_index = -100;
   std::optional<int64_t> end;
 };

@@ -25,14 +25,16 @@ inline uint32_t next_code(std::string_view text, size_t& at) {
 }
 void append_code(std::string& text, uint32_t code);
 
-bool is_space(uint32_t code);        // White_Space
-bool is_word(uint32_t code);         // \w of UTS 18: Alphabetic, marks, decimal digits, connectors, joiners
-bool is_numeric(uint32_t code);      // Nd, Nl, No
+bool is_space(uint32_t code);    // White_Space
+bool is_word(uint32_t code);     // \w of UTS 18: Alphabetic, marks, decimal digits, connectors, joiners
+bool is_numeric(uint32_t code);  // Nd, Nl, No
+// As PyPI's `tokenizers` asks for them: in Unicode 8, marks in Unicode 9 (ages.h).
 bool is_punctuation(uint32_t code);  // P*, and ASCII's signs
 bool is_control(uint32_t code);      // Cc, Cf, Co, Cs
 bool is_nonspacing(uint32_t code);   // Mn
 bool is_mark(uint32_t code);         // Mn, Mc, Me
 
+// Of Unicode 9, as there: what came later is its own form.
 enum class Form { nfc, nfd, nfkc, nfkd };
 std::string normal_form(std::string_view text, Form form);
 // Each character in lower case: its full mapping, without regard to what stands around it.

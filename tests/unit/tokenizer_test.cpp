@@ -14,6 +14,7 @@
 #include "runtime/files/temporary.h"
 #include "runtime/text/json_tree.h"
 #include "runtime/text/train.h"
+#include "runtime/text/unicode.h"
 #include "tests/support/source_dir.h"
 
 namespace heddle::runtime::text {
@@ -97,6 +98,23 @@ TEST(Tokenizer, SpecialTokensArePlainTextUnlessAskedFor) {
   EXPECT_EQ(ids_of(tokenizer, "aababb", {.special = true}), (std::vector<uint32_t>{0, 4, 1}));
   EXPECT_EQ(tokenizer.decode(std::vector<uint32_t>{2, 4}, Specials::leave_out), "ab");
   EXPECT_EQ(tokenizer.decode(std::vector<uint32_t>{2, 4}, Specials::keep), "ab abab");
+}
+
+// PyPI's `tokenizers` has the classes of Unicode 8, and the marks and normal forms of Unicode 9.
+TEST(Tokenizer, HasTheClassesThatFilesMean) {
+  EXPECT_FALSE(is_punctuation(0x2e43));  // of Unicode 9
+  EXPECT_TRUE(is_punctuation(0x2e42));
+  EXPECT_TRUE(is_punctuation(0x166d));   // a symbol since Unicode 12
+  EXPECT_FALSE(is_nonspacing(0x1e000));  // of Unicode 9, where it is a mark
+  EXPECT_TRUE(is_mark(0x1e000));
+  EXPECT_FALSE(is_mark(0x7fd));  // of Unicode 11
+  EXPECT_TRUE(is_mark(0x1cf2));  // a letter since Unicode 12
+  EXPECT_FALSE(is_control(0x8e2));
+  EXPECT_TRUE(is_control(0x6dd));
+  // U+0EBA has changed its class since it came, in Unicode 12: it stays before U+0EB8, and "e" is composed behind it.
+  EXPECT_EQ(normal_form("\u0e81\u0ec8\u0eba\u0eb8e\u0301", Form::nfc), "\u0e81\u0ec8\u0eba\u0eb8\u00e9");
+  EXPECT_EQ(normal_form("\u0e81\u0ec8\u0eb8", Form::nfc), "\u0e81\u0eb8\u0ec8");
+  EXPECT_EQ(normal_form("\u32ff\u32fe", Form::nfkd), "\u32ff\u30f2");  // an era of 2019, and a letter in a circle
 }
 
 TEST(Tokenizer, RefusesAnUnknownCharacterAtItsPlace) {

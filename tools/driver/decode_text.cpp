@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontend/metrics/last_tokens.h"
 #include "passes/decode/lone_text.h"
 
 namespace heddle::driver {
@@ -105,10 +106,11 @@ int64_t chunk_of(int64_t tokens, bool has_source) {
 
 }  // namespace
 
-// What the loss compares with the next tokens; else the only output.
+// What the loss compares with the next tokens, or what it is the last part of; else the only output.
 frontend::OutputDef logits_of(const frontend::Model& model) {
   if (!model.train.losses.empty() && !model.train.losses[0].in.empty()) {
-    const frontend::Reference& read = model.train.losses[0].in[0];
+    const std::string& loss = model.train.losses[0].in[0].name;
+    const frontend::Reference read = frontend::sliced_logits(model, loss).value_or(model.train.losses[0].in[0]);
     const auto is_read = [&](const frontend::OutputDef& o) { return o.value.name == read.name; };
     const auto output = std::ranges::find_if(model.outputs, is_read);
     return output != model.outputs.end() ? *output : frontend::OutputDef{read.name, read};

@@ -212,13 +212,15 @@ class Rows {
         metric_(metric),
         text_(column_of(split, generator.input())),
         labels_(column_of(split, metric.labels)) {
-    if (labels_.row_elements() == size()) return;
+    const int64_t tokens = text_.row_elements();
+    if (size() == tokens || (metric.of_last && size() < tokens)) return;
     throw UserError(metric.part->in[1].where,
                     fmt::format("metric {}: '{}' has {} labels of a row, and the text '{}' {} tokens: a label is what "
                                 "follows its token",
-                                metric.part->op, metric.labels, labels_.row_elements(), text_.input, size()));
+                                metric.part->op, metric.labels, size(), text_.input, tokens),
+                    "fewer labels are those of the last tokens where the loss reads a slice of axis 1 to its end");
   }
-  int64_t size() const { return text_.row_elements(); }
+  int64_t size() const { return labels_.row_elements(); }
 
   // What is to be written of a row. A row without labels counts only where its length says so.
   Writing begin(int64_t row) const {
@@ -241,7 +243,8 @@ class Rows {
     std::vector<uint32_t> ids;
     const std::vector<int64_t> told = row_of(text_, row);
     if (generator_.first()) ids.push_back(static_cast<uint32_t>(*generator_.first()));
-    for (size_t i = 0; i < task.first + (generator_.first() ? 0 : 1); ++i) {
+    const auto before = static_cast<size_t>(text_.row_elements() - size());  // tokens that no label follows
+    for (size_t i = 0; i < before + task.first + (generator_.first() ? 0 : 1); ++i) {
       if (told[i] < 0 || told[i] >= generator_.vocabulary())
         refuse(row, fmt::format("token {} of '{}' is {}, which is none", i, text_.input, told[i]),
                "the text up to the first label that counts is the prompt");

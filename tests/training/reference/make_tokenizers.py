@@ -4,8 +4,8 @@ Writes small tokenizers of every kind and cases.json: texts, and the ids and the
 them. tests/unit/tokenizer_test.cpp reads both from tests/unit/Inputs/tokenizers. Special tokens are plain text unless a case
 says `special`; `template` adds what the tokenizer puts around a text.
 
-Known differences, which are not drawn: characters newer than Unicode 8, whose categories the package does not know; U+180E
-as a space; special tokens in plain text of a Unigram or a WordLevel tokenizer, which the package finds in the vocabulary.
+Known differences, which are not drawn: U+180E as a space; special tokens in plain text of a Unigram or a WordLevel tokenizer,
+which the package finds in the vocabulary.
 """
 import json
 import pathlib

@@ -1,0 +1,15 @@
+// Logits of the last tokens of a text: a slice of axis 1 that goes to its end.
+//
+//   "lm_head", {"name": "said", "op": "slice", "axis": 1, "start": 6}   ->   logits of "said": those of "lm_head"
+#pragma once
+#include <optional>
+#include <string>
+
+#include "frontend/model.h"
+
+namespace heddle::frontend {
+
+// What such a node is a slice of; nothing where it is none.
+std::optional<Reference> sliced_logits(const Model& model, const std::string& node);
+
+}  // namespace heddle::frontend
