@@ -102,11 +102,11 @@ double seconds_in_int8(const Sizes& s, const Target& target) {
 }
 
 // In all graphs.
-struct Decision {
+struct Verdict {
   bool taken = false;
   std::string reason;
 };
-Decision decide(const std::vector<Place>& all, const Int8Weight& weight, const Target& target) {
+Verdict decide(const std::vector<Place>& all, const Int8Weight& weight, const Target& target) {
   double f32 = 0, int8 = 0;
   bool read = false;
   for (const Place& place : all) {
@@ -210,9 +210,9 @@ bool int8_products(Module& m, const std::vector<Int8Weight>& weights, const Opti
   for (const Int8Weight& weight : weights) {
     const std::vector<Place> all = places(m, weight.name);
     if (all.empty()) continue;
-    const Decision decision = decide(all, weight, options.target);
-    options.note("int8_products", *all.front().graph, "%" + weight.name, decision.reason);
-    if (!decision.taken) continue;
+    const Verdict verdict = decide(all, weight, options.target);
+    options.note("int8_products", *all.front().graph, "%" + weight.name, verdict.reason);
+    if (!verdict.taken) continue;
     remove_initial_value(m, weight.name);
     for (const Place& place : all) {
       if (!place.graph->unused(place.weight)) rewrite(place, weight);
@@ -232,16 +232,19 @@ std::vector<std::string> observe_inputs(Module& m, const std::vector<Int8Weight>
     for (const Place& place : all) {
       Graph& g = *place.graph;
       Builder b(g);
-      const auto keep = [&](const std::string& name, const std::string& reduction, const std::string& op) {
+      const auto keep = [&](const std::string& name, const auto& renewed) {
         const ValueId state = g.add_input(name, {DType::f32, {}}, Role::state);
         ValueId next = state;
         b.prefix = name + ".next";
-        for (const NodeId n : std::vector<NodeId>(g[place.weight].uses))
-          next = b(op, {next, b(reduction, {g[n].operands[0]})});
+        for (const NodeId n : std::vector<NodeId>(g[place.weight].uses)) next = renewed(next, g[n].operands[0]);
         if (next != state) g.updates.push_back({state, next});
       };
-      keep(observed_low_name(weight.name), "reduce_min", "min");
-      keep(observed_high_name(weight.name), "reduce_max", "max");
+      keep(observed_low_name(weight.name), [&](ValueId least, ValueId x) {
+        return b("min", {least, b("reduce_min", {x})});
+      });
+      keep(observed_high_name(weight.name), [&](ValueId largest, ValueId x) {
+        return b("max", {largest, b("reduce_max", {x})});
+      });
     }
     observed.push_back(weight.name);
   }

@@ -13,7 +13,6 @@
 #include <variant>
 #include <vector>
 
-#include "ir/kernel/target.h"
 #include "runtime/cuda/cudnn_api.h"
 #include "runtime/cuda/cudnn_convolution.h"
 
@@ -51,11 +50,8 @@ class CudnnObject {
   std::vector<CudnnObject> parts_;
 };
 
-// A device as the library wants it described, in JSON.
-std::string cudnn_device(const ir::Target& target);
-
 struct CudnnPlanning {
-  std::variant<std::string, cudnn::Handle> device;  // cudnn_device(), or the device of a handle
+  std::variant<std::string, cudnn::Handle> device;  // as JSON, or the device of a handle
   std::array<int64_t, 3> alignment = {16, 16, 16};  // bytes that the addresses of x, w and y are multiples of
   int64_t workspace = 0;                            // most bytes of scratch
 };
@@ -72,11 +68,11 @@ struct CudnnPlanned {
 };
 CudnnPlanned plan_cudnn(const CudnnApi& api, const CudnnConvolution& convolution, const CudnnPlanning& planning);
 
-// What the library says of a call on a target, without a device.
+// What the library says of a call on a device that is described in JSON, without one.
 struct CudnnNeeds {
   int64_t workspace = -1;  // bytes; -1 where it cannot take the call
   std::string refusal;     // why
 };
-CudnnNeeds cudnn_needs(const CudnnApi& api, const codegen::Library& call, const ir::Target& target);
+CudnnNeeds cudnn_needs(const CudnnApi& api, const codegen::Library& call, const std::string& device);
 
 }  // namespace heddle::runtime

@@ -51,8 +51,8 @@ class OnednnCall {
 
 // To be called by each thread before it runs a call, so that no step allocates: OpenMP sets up what is a thread's own.
 void onednn_prepare_thread();
-std::string onednn_version();       // "2.6.3"
-int64_t onednn_code_bytes();        // that a process has of it in memory, at most: measured with 2.6.3 and 3.2.0
+std::string onednn_version();  // "2.6.3"
+int64_t onednn_code_bytes();   // that a process has of it in memory, at most: measured with 2.6.3 and 3.2.0
 // Whether products of bytes are exact and fast here: where AVX-512 has VNNI. Without, oneDNN adds two products in 16 bits.
 bool onednn_multiplies_bytes();
 std::string onednn_instructions();  // the widest that it uses here, or that ONEDNN_MAX_CPU_ISA leaves: "AVX2"

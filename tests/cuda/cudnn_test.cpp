@@ -23,6 +23,7 @@
 #include "tests/cuda/fake_gpu.h"
 #include "tests/support/source_dir.h"
 #include "tools/driver/compile.h"
+#include "tools/driver/cudnn_device.h"
 #include "tools/driver/entries.h"
 #include "tools/driver/statistics.h"
 
@@ -185,7 +186,7 @@ cudnn::Object configuration(Chain& c, const CudnnApi& api, const Arguments& a, c
 
 cudnn::Object plan(Chain& c, const CudnnApi& api, const Arguments& a, cudnn::Handle handle) {
   using namespace cudnn;
-  const std::string json = cudnn_device(ir::h200());
+  const std::string json = driver::cudnn_device(ir::h200());
   const Object description = c.make(kDeviceProperties);
   c.set(description, kDeviceJson, kChar, std::ssize(json), json.data());
   c.finish(description);

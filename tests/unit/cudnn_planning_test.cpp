@@ -4,6 +4,7 @@
 
 #include "ir/kernel/target.h"
 #include "runtime/cuda/cudnn_plan.h"
+#include "tools/driver/cudnn_device.h"
 
 namespace heddle::runtime {
 namespace {
@@ -65,7 +66,8 @@ TEST(CudnnPlanning, TheRealLibraryTakesEachGraph) {
          {std::pair{"f32", "f32"}, std::pair{"f32", "tf32"}, std::pair{"bf16", "f32"}, std::pair{"f16", "f32"}})
       for (const Geometry& g : geometries())
         for (int operation = 0; operation < 3; ++operation) {
-          const CudnnNeeds needs = cudnn_needs(*api, call_of(g, operation, dtype, precision), target);
+          const CudnnNeeds needs =
+              cudnn_needs(*api, call_of(g, operation, dtype, precision), driver::cudnn_device(target));
           EXPECT_EQ(needs.refusal, "") << fmt::format("{}, {} by {}, {} for {}", g.name, dtype, precision, operation,
                                                       target.name);
           EXPECT_GE(needs.workspace, 0);
@@ -79,8 +81,8 @@ TEST(CudnnPlanning, TakesTensorCoresForF32OnlyWhereAllowed) {
   if (api == nullptr) GTEST_SKIP() << "no cuDNN";
   const auto engine = [&](const char* precision) {
     const codegen::Library call = call_of(geometries()[13], 0, "f32", precision);
-    const CudnnPlanned planned =
-        plan_cudnn(*api, describe_cudnn(call), {.device = cudnn_device(ir::h200()), .workspace = int64_t{1} << 30});
+    const CudnnPlanned planned = plan_cudnn(
+        *api, describe_cudnn(call), {.device = driver::cudnn_device(ir::h200()), .workspace = int64_t{1} << 30});
     return planned.plan ? planned.plan->engine : -1;
   };
   EXPECT_GE(engine("f32"), 0);
@@ -94,7 +96,7 @@ TEST(CudnnPlanning, ARefusalIsAReason) {
   if (api == nullptr) GTEST_SKIP() << "no cuDNN";
   CudnnConvolution c = describe_cudnn(call_of(geometries()[3], 0, "bf16", "f32"));
   c.y.dims[2] += 7;
-  const CudnnPlanned planned = plan_cudnn(*api, c, {.device = cudnn_device(ir::h200()), .workspace = 1 << 20});
+  const CudnnPlanned planned = plan_cudnn(*api, c, {.device = driver::cudnn_device(ir::h200()), .workspace = 1 << 20});
   EXPECT_FALSE(planned.plan);
   EXPECT_NE(planned.why.find("cudnnBackendFinalize: CUDNN_STATUS_"), std::string::npos) << planned.why;
 }

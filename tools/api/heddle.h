@@ -73,7 +73,7 @@ struct HEDDLE_API Options {
   // Told of what is done otherwise than usual: weights of another type are converted, compiled kernels cannot be kept.
   std::function<void(const std::string&)> note = {};
   std::string text_name = "<text>";  // what messages call the text that parse reads
-  bool int8 = true;                  // products by int8 weights are of whole numbers where that is faster; false: of f32
+  bool int8 = true;  // products by int8 weights are of whole numbers where that is faster; false: of f32
 };
 
 // One epoch of a `fit`.

@@ -13,6 +13,7 @@
 #include "runtime/cuda/cublaslt.h"
 #include "runtime/cuda/cudnn_plan.h"
 #include "runtime/host/onednn.h"
+#include "tools/driver/cudnn_device.h"
 #include "tools/driver/entries.h"
 #include "tools/driver/plan_within.h"
 #include "tools/driver/statistics.h"
@@ -132,8 +133,8 @@ std::vector<passes::AvailableLibrary> libraries(const ir::Target& target, const 
            return passes::LibraryAnswer{workspace, runtime::cublaslt_refusal(codegen::describe_library(kernel))};
          }});
   if (asked.cudnn)
-    all.push_back({&passes::cudnn(), asked_once([target](const codegen::Library& call) {
-                     const runtime::CudnnNeeds needs = runtime::cudnn_needs(*runtime::find_cudnn(), call, target);
+    all.push_back({&passes::cudnn(), asked_once([device = cudnn_device(target)](const codegen::Library& call) {
+                     const runtime::CudnnNeeds needs = runtime::cudnn_needs(*runtime::find_cudnn(), call, device);
                      return passes::LibraryAnswer{needs.workspace, needs.refusal};
                    })});
   all.push_back({&passes::onednn(), asked_once([](const codegen::Library& call) {
