@@ -585,7 +585,8 @@ TEST_F(CudnnCalls, AreRecorded) {
 TEST_F(CudnnCalls, SayWhatScratchTheyNeed) {
   const CudnnApi& api = *find_cudnn();
   const auto needs = [&](const char* dtype, const char* precision) {
-    return cudnn_needs(api, call_of(geometries()[0], CudnnOperation::forward, dtype, precision), driver::cudnn_device(ir::a100()));
+    return cudnn_needs(api, call_of(geometries()[0], CudnnOperation::forward, dtype, precision),
+                       driver::cudnn_device(ir::a100()));
   };
   EXPECT_EQ(needs("f32", "f32").workspace, 4096);
   EXPECT_EQ(needs("f32", "tf32").workspace, (1 << 20) + 256);
