@@ -54,12 +54,13 @@ std::vector<NodeId> with_epilogue(const Graph& g, NodeId n, const Library& libra
   return members;
 }
 
-// The nodes that make its operands and that the library takes with it.
-std::set<NodeId> prologue(const Graph& g, const Node& n, const Library& library) {
-  std::set<NodeId> nodes;
+// The nodes that make its operands and that the library takes with it, in the operands' order: so are a call's arguments.
+std::vector<NodeId> prologue(const Graph& g, const Node& n, const Library& library) {
+  std::vector<NodeId> nodes;
   if (library.prologue == nullptr) return nodes;
   for (const ValueId v : n.operands)
-    if (const Node* operand = g.def(v); operand != nullptr && library.prologue(g, *operand)) nodes.insert(g[v].def);
+    if (const Node* operand = g.def(v); operand != nullptr && library.prologue(g, *operand))
+      if (std::ranges::count(nodes, g[v].def) == 0) nodes.push_back(g[v].def);
   return nodes;
 }
 
@@ -69,8 +70,8 @@ Offer offer_of(const AvailableLibrary& available, const Asked& asked) {
   const Target& target = asked.options.target;
   Offer offer{.name = library.name, .refusal = library.refusal(g, g[asked.node], target)};
   if (!offer.refusal.empty()) return offer;
-  offer.copied = prologue(g, g[asked.node], library);
-  offer.nodes = {offer.copied.begin(), offer.copied.end()};
+  offer.nodes = prologue(g, g[asked.node], library);
+  offer.copied = {offer.nodes.begin(), offer.nodes.end()};
   std::ranges::copy(with_epilogue(g, asked.node, library), std::back_inserter(offer.nodes));
   Extract call = extract(g, offer.nodes, read_results(g, offer.nodes.back()), Slots::separate);
   call.kernel.name = kernel_name(call.kernel);

@@ -94,7 +94,7 @@ Band band_of(const Convolution& g, Share rows) {
 }  // namespace
 
 // A slice's positions in runs: several images each, one, or bands of an image's rows. What reads
-// padding alone is left out.
+// padding alone is left out, where anything else is left.
 std::vector<Builder::FilterRun> Builder::filter_runs(const Convolution& g, Share images) {
   const int64_t image = product(g.out), runs = filter_runs_of(images.size() * image, g.row());
   std::vector<FilterRun> all;
@@ -105,6 +105,7 @@ std::vector<Builder::FilterRun> Builder::filter_runs(const Convolution& g, Share
     for (const Share& rows : shares(g.out[0], bands))
       if (band_of(g, rows).size > 0) all.push_back({some, rows});
   }
+  if (all.empty()) all.push_back({images, {0, g.out[0]}});  // the gradient is 0
   return all;
 }
 

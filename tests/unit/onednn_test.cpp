@@ -405,6 +405,26 @@ TEST(Onednn, FilterGradientInRuns) {
         {.n = 1, .h = 60, .w = 60, .c = 16, .o = 16, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}, .groups = 16}, kind);
   }
 }
+// A filter of one row with a wide stride: each position reads padding alone, and the gradient is 0.
+TEST(Onednn, WindowsThatReadPaddingAlone) {
+  for (const Values kind : {Values::ordinary, Values::special}) {
+    check_convolution(
+        {.n = 2, .h = 1, .w = 1, .c = 1, .o = 1, .kh = 1, .kw = 1, .strides = {3, 3}, .pads = {1, 1, 1, 1}}, kind);
+    check_convolution({.n = 2,
+                       .h = 64,
+                       .w = 64,
+                       .c = 1,
+                       .o = 2,
+                       .kh = 1,
+                       .kw = 1,
+                       .strides = {2, 1, 1},
+                       .pads = {1, 0, 0, 1, 0, 0},
+                       .dilations = {1, 1, 1},
+                       .d = 1,
+                       .kd = 1},
+                      kind);
+  }
+}
 TEST(Onednn, BandsOfRowsHaveTheirRunsAlone) {
   Library call = call_of("conv2d_filter_grad", {{1, 128, 128, 3}, {1, 126, 126, 8}}, {8, 3, 3, 3});
   const OnednnParts parts = build_onednn(call, {}, nullptr);
