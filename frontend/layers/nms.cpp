@@ -55,7 +55,10 @@ class Nms {
     LoopSpec loop;
     loop.path = c_.path + ".best";
     loop.count = turns_;
-    loop.starts = {c_.emit("max", {c_.in[1], number(kLeftOut)}, {}, "scores")};
+    // A score that is nan is behind all others: torchvision's order of those is no rule of its own.
+    const ValueId scores =
+        c_.emit("select", {c_.emit("is_nan", {c_.in[1]}, {}, "is_nan"), number(kLeftOut), c_.in[1]}, {}, "numbers");
+    loop.starts = {c_.emit("max", {scores, number(kLeftOut)}, {}, "scores")};
     loop.first = c_.b.graph.order.size();
     const ValueId left = c_.b.graph.add_input(loop.path + ".left", {DType::f32, rows_}, ir::Role::input);
     const Dims row{boxes_[0]};
@@ -112,7 +115,8 @@ const RegisterLayer nms(
     {.name = "nms",
      .doc =
          "boxes by falling scores without those that overlap a better one, as torchvision.ops.nms; `out` names their "
-         "places [N, outputs] as i32, -1 behind the last, and how many they are [N]",
+         "places [N, outputs] as i32, -1 behind the last, and how many they are [N]; a box whose score is nan is left "
+         "out",
      .inputs = {"boxes", "scores"},
      .settings =
          {{.name = "outputs", .doc = "how many boxes are kept at most", .required = true, .range = ir::at_least(1)},

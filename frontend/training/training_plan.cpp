@@ -168,6 +168,17 @@ void warn_of_endless_training(const Model& model, std::vector<Diagnostic>& warni
                       "for example \"epochs\": 10"});
 }
 
+void warn_of_late_pruning(const Model& model, std::vector<Diagnostic>& warnings) {
+  const std::optional<Prune>& prune = model.train.prune;
+  if (!prune || !model.train.steps || prune->end <= *model.train.steps) return;
+  warnings.push_back(
+      {Severity::warning,
+       prune->where,
+       fmt::format("train: prune: 'end' is step {}, behind the last step, {}", prune->end, *model.train.steps),
+       {},
+       "the amount is reached at the end: give a smaller \"end\", or train longer"});
+}
+
 // A value or a derivative that several rows have a part in is one of a micro-batch.
 void warn_of_micro_batches(const Model& model, const Instance& e, std::vector<Diagnostic>& warnings) {
   if (model.train.accumulate == 1) return;
@@ -364,6 +375,7 @@ TrainingPlan plan_training(ModelInstances& instances) {
   errors.throw_if_any();
   plan.buckets = plan_buckets(instances, plan);
   warn_of_endless_training(model, plan.warnings);
+  warn_of_late_pruning(model, plan.warnings);
   warn_of_mixed(model, e, plan.warnings);
   warn_of_frozen(model.train, e, plan.warnings);
   warn_of_micro_batches(model, e, plan.warnings);

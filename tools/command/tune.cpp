@@ -65,6 +65,8 @@ class Decisions {
   std::set<std::string> done_;
 };
 
+constexpr double kMostSeconds = 1e8;  // three years: a clock counts nanoseconds
+
 // A step as a whole: with what is usual, and with what was chosen.
 struct TunedStep {
   double before = 0, after = 0;  // seconds
@@ -77,7 +79,7 @@ class Tuner {
   explicit Tuner(const TuneArguments& a)
       : a_(a),
         begin_(TuneClock::now()),
-        seconds_(duration(a.max_time, "--max-time")),
+        seconds_(std::min(duration(a.max_time, "--max-time"), kMostSeconds)),
         before_(load({}, codegen::OneKernel::where_faster)) {
     options_ = compile_options(a.steps.model);
     options_.tell = {};

@@ -81,6 +81,13 @@ RowKinds labelled(const Named& word, const std::vector<int64_t>& labels, int64_t
 RowKinds kinds_of(const Named& word, const Table& train, const ReaderRequest& request,
                   const std::filesystem::path& root, const std::vector<uint8_t>& held) {
   const Column* column = train.find(word.text);
+  // The column that labels are read from means the labels.
+  const auto of_labels = [&](const runtime::data::ColumnRequest& c) {
+    return c.sources.size() == 1 && c.sources[0].text == word.text && (c.classes > 0 || !c.class_names.empty());
+  };
+  if (const auto labels = std::ranges::find_if(request.columns, of_labels);
+      column == nullptr && labels != request.columns.end() && train.find(labels->input) != nullptr)
+    return kinds_of({labels->input, word.where}, train, request, root, held);
   if (column == nullptr)
     return numbered(
         of_training(runtime::data::find_reader(request.op)->values(request, root, {word.text, word.where}), held));
@@ -118,7 +125,7 @@ std::vector<double> weights_of(const Named& word, const Table& train, const Read
     throw UserError(word.where,
                     sum == 0 ? fmt::format("data: draw: 'weights': '{}' is 0 in all training rows", word.text)
                              : fmt::format("data: draw: 'weights': the sum of '{}' is out of range", word.text),
-                    "a row of weight 0 is never drawn");
+                    sum == 0 ? "a row of weight 0 is never drawn" : "divide all weights by the same number");
   return weights;
 }
 
