@@ -108,6 +108,7 @@ Keys prune_keys() {
        .type = KeyType::any,
        .doc = "the share of each parameter that is 0 in the end; or `\"2:4\"`, of each four neighbouring inputs two",
        .required = true,
+       .of = "pruned",
        .hint = R"(for example "amount": 0.5)"},
       {.name = "begin", .doc = "the step behind which it begins", .fallback = Prune().begin, .range = kExact},
       {.name = "end",

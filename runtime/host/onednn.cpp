@@ -1,9 +1,11 @@
 #include "runtime/host/onednn.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <vector>
 
 #include "ir/check.h"
@@ -57,7 +59,16 @@ std::string unsupported(const codegen::Library& call) {
   return {};
 }
 
+// oneDNN writes machine code into memory that it maps, and does not look whether the system gave it any: it would crash.
+void require_room() {
+  constexpr size_t kNeeded = size_t{32} << 20;
+  void* const room = mmap(nullptr, kNeeded, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) throw std::bad_alloc();
+  munmap(room, kNeeded);
+}
+
 OnednnParts build(const codegen::Library& call, std::span<void* const> arguments, void* workspace) {
+  require_room();
   const OneThread guard;
   return build_onednn(call, arguments, workspace);
 }

@@ -111,6 +111,7 @@ std::string definitions() {
                  {"data", closed_object(frontend::data_keys())},
                  {"weights", closed_object(frontend::weights_keys())},
                  {"loss_scale", one_of({type({"number", "string"}), closed_object(frontend::loss_scale_keys())})},
+                 {"pruned", type({"number", "string"})},
                  {"renamed", one_of({type({"string"}), closed_object(frontend::renamed_keys())})}});
 }
 
