@@ -160,7 +160,7 @@ std::string guard_text(const ir::IndexMap& map, std::span<const std::string> nam
     if (r.high >= g.high) conditions.push_back(fmt::format("{} < {}", value, g.high));
   }
   if (also != " && ")
-    for (std::string& condition : conditions) condition = "(" + condition + ")";
+    for (std::string& condition : conditions) condition = fmt::format("({})", condition);
   return joined(conditions, also);
 }
 

@@ -160,7 +160,7 @@ std::vector<std::string> Body::reduce_point(const Node& n, const Signature& s, c
 
 // Behind a turn of the loop that `counter` counts.
 std::string Body::end_run(int64_t turns, const Running& running, const std::string& counter) const {
-  const std::string flush =
+  std::string flush =
       running.columns ? running.accumulator + ".flush();" : fmt::format("hd::flush({});", running.accumulator);
   if (turns == 1) return flush;
   const std::string turn = spread_ ? fmt::format("HD_SPREAD_TURN({})", counter) : counter;

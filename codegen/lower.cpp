@@ -112,7 +112,7 @@ class Lowering {
   }
 
   int64_t add_persistent(Entry& e, const Steps& steps, const std::string& title, const char* what,
-                         PersistentPlan plan) {
+                         PersistentPlan&& plan) {
     for (auto& [i, cell] : plan.cells) {
       const auto& loop = std::get<Loop>(steps[i].what);
       if (!cell.other) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <optional>
 
@@ -266,7 +267,7 @@ void plan_early_stop(const Model& model, TrainingPlan& plan) {
   const auto metric = std::ranges::find(metrics, stop.on, &Metric::name);
   if (metric == metrics.end()) {
     std::vector<std::string> names;
-    for (const Metric& m : metrics) names.push_back(m.name);
+    std::ranges::transform(metrics, std::back_inserter(names), &Metric::name);
     throw UserError(stop.where, fmt::format("train: early_stop: no loss or metric is called {}", quote(stop.on)),
                     suggest(stop.on, names));
   }
