@@ -40,7 +40,8 @@ struct Passes {
 };
 Passes passes_of(const Signature& s) {
   const Type& x = s.operands[0];
-  const int64_t n = x.dims.back(), index_bits = std::bit_width(static_cast<uint64_t>(n));
+  const int64_t n = x.dims.back();
+  const auto index_bits = static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(n)));
   const int64_t key_bits = bits(x.dtype) > 32 ? 64 : 32;
   return {x.elements() / n, n, index_bits, key_bits + index_bits + 2};
 }
@@ -52,7 +53,8 @@ PrimitivePlan plan(const Signature& s) {
   const Passes p = passes_of(s);
   const int64_t threads = std::clamp<int64_t>((p.n + 31) / 32 * 32, 64, kMostThreads);
   const auto passes = static_cast<double>(p.rows * p.all), warps = static_cast<double>(threads) / kLanes;
-  const auto turns = static_cast<double>((p.n + threads - 1) / threads);
+  const int64_t rounds = (p.n + threads - 1) / threads;
+  const auto turns = static_cast<double>(rounds);
   return {.words = {{"rows", std::to_string(p.rows)},
                     {"n", std::to_string(p.n)},
                     {"index_bits", std::to_string(p.index_bits)},
