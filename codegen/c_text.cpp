@@ -146,12 +146,12 @@ std::string index_text(const IndexExpr& e, const ir::Dims& extents, std::span<co
   return text;
 }
 
-std::string guard_text(const ir::IndexMap& map, std::span<const std::string> names, const std::string& also) {
+std::vector<std::string> guard_conditions(const ir::IndexMap& map, std::span<const std::string> names) {
   std::vector<std::string> conditions;
   for (const ir::Guard& g : map.guards) {
     const ir::Range r = range(g.expr, map.extents);
     const std::string value = index_text(g.expr, map.extents, names);
-    if (g.low >= g.high || r.high < g.low || r.low >= g.high) return "false";
+    if (g.low >= g.high || r.high < g.low || r.low >= g.high) return {"false"};
     if (g.high - g.low == 1 && (r.low < g.low || r.high >= g.high)) {
       conditions.push_back(fmt::format("{} == {}", value, g.low));
       continue;
@@ -159,9 +159,11 @@ std::string guard_text(const ir::IndexMap& map, std::span<const std::string> nam
     if (r.low < g.low) conditions.push_back(fmt::format("{} >= {}", value, g.low));
     if (r.high >= g.high) conditions.push_back(fmt::format("{} < {}", value, g.high));
   }
-  if (also != " && ")
-    for (std::string& condition : conditions) condition = fmt::format("({})", condition);
-  return joined(conditions, also);
+  return conditions;
+}
+
+std::string guard_text(const ir::IndexMap& map, std::span<const std::string> names) {
+  return joined(guard_conditions(map, names), " && ");
 }
 
 std::vector<std::string> block(const std::string& head, const std::vector<std::string>& lines) {

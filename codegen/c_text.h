@@ -35,8 +35,9 @@ std::string identifier(const std::string& name);
 
 // `names` are the coordinates' texts. Divisions of what can be negative round down.
 std::string index_text(const ir::IndexExpr& e, const ir::Dims& extents, std::span<const std::string> names);
-// The guards as one condition, "" when there are none.
-std::string guard_text(const ir::IndexMap& map, std::span<const std::string> names, const std::string& also = " && ");
+// The guards as conditions, none where they always hold; and as one condition, "" then.
+std::vector<std::string> guard_conditions(const ir::IndexMap& map, std::span<const std::string> names);
+std::string guard_text(const ir::IndexMap& map, std::span<const std::string> names);
 
 // `lines` shifted right by one step inside `head {` and `}`.
 std::vector<std::string> block(const std::string& head, const std::vector<std::string>& lines);

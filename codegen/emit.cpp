@@ -62,13 +62,16 @@ std::string arrays(const KernelText& text) {
   return joined(all, ",\n    ");
 }
 
+void add_scalars(const KernelText& text, std::vector<std::string>& to) {
+  for (const Scalar& s : text.kernel.scalars)
+    to.push_back(fmt::format("const {} {}", compute_type(s.dtype), text.scalars.at(s.name)));
+}
+
 std::string parameters(const KernelText& text) {
-  const Graph& k = text.kernel;
   std::vector<std::string> all = {arrays(text)};
   if (has_scratch(text.plan)) all.emplace_back("void* __restrict__ scratch");
   if (has_counter(text.plan)) all.emplace_back("hd::u32* __restrict__ counter");
-  for (const Scalar& s : k.scalars)
-    all.push_back(fmt::format("const {} {}", compute_type(s.dtype), text.scalars.at(s.name)));
+  add_scalars(text, all);
   return joined(all, ",\n    ");
 }
 
@@ -112,14 +115,13 @@ std::string emit_slice(const Graph& kernel, const std::string& symbol, const Uni
   text.slice = slice;
   const std::vector<std::string> body = emit_loops(text, loops(text));
   HEDDLE_CHECK(text.tables.empty(), "a slice reads no tables");
-  std::string all = arrays(text);
-  for (const Scalar& s : kernel.scalars)
-    all += fmt::format(",\n    const {} {}", compute_type(s.dtype), text.scalars.at(s.name));
-  all += ",\n    const int hd_unit";
-  if (text.contract.contraction.valid()) all += ", const hd::i64 hd_weights, int& hd_held";
+  std::vector<std::string> all = {arrays(text)};
+  add_scalars(text, all);
+  const bool holds = text.contract.contraction.valid();
+  all.emplace_back(holds ? "const int hd_unit, const hd::i64 hd_weights, int& hd_held" : "const int hd_unit");
   std::string out = fmt::format("// units of @{}\n", comment_text(kernel.name));
-  for (const std::string& line : block(fmt::format("HD_DEVICE void {}(\n    {})", symbol, all), body))
-    out += line + "\n";
+  const std::string head = fmt::format("HD_DEVICE void {}(\n    {})", symbol, joined(all, ",\n    "));
+  for (const std::string& line : block(head, body)) out += line + "\n";
   return out;
 }
 

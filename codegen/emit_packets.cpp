@@ -53,11 +53,13 @@ bool Body::is_mask(const IndexMap& at) const {
 }
 
 std::string Body::mask_text(const IndexMap& at) const {
-  return fmt::format("-{}({})", text_.index_type, guard_text(at, coordinates_, " & "));
+  std::vector<std::string> conditions = guard_conditions(at, coordinates_);
+  for (std::string& condition : conditions) condition = fmt::format("({})", condition);
+  return fmt::format("-{}({})", text_.index_type, joined(conditions, " & "));
 }
 
 std::string Body::condition_text(const IndexMap& at) const {
-  if (around_columns_ || guard_text(at, coordinates_).empty() || !is_mask(at)) return guard_text(at, coordinates_);
+  if (around_columns_ || !is_mask(at)) return guard_text(at, coordinates_);
   // A comparison of columns: g++ 12 makes no vectors of what one condition of the whole row selects.
   return fmt::format("column < ({} & {})", mask_text(at), at.extents[kColumn]);
 }

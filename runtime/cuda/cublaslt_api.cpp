@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "ir/diagnostic.h"
+#include "runtime/cuda/open_library.h"
 
 namespace heddle::runtime {
 namespace {
@@ -11,19 +12,13 @@ namespace {
 constexpr size_t kMajor = 13;
 constexpr size_t kOfMajor = 10000, kOfMinor = 100;  // 130100 is 13.1.0
 
-template <class Function>
-std::string resolve(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr ? "" : name;
-}
-
 // Why the file is not what is looked for, or "".
 std::string open_api(const LibraryCandidate& candidate, CublasltApi& api) {
   void* library = dlopen(candidate.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return "it cannot be loaded";
   std::string missing;
 #define HEDDLE_RESOLVE(exported, field, result, parameters) \
-  if (missing.empty()) missing = resolve(library, #exported, api.field);
+  if (!resolve(library, #exported, api.field) && missing.empty()) missing = #exported;
   HEDDLE_CUBLASLT_FUNCTIONS(HEDDLE_RESOLVE)
 #undef HEDDLE_RESOLVE
   if (!missing.empty()) return fmt::format("it has no {}", missing);
@@ -50,32 +45,10 @@ void CublasltApi::check(cublaslt::Status status, const char* call, const std::st
   throw UserError(ExitCode::failed, message, "leave --libraries out: then all kernels are generated");
 }
 
-// The first reason is of what was to be taken: the loader's own search comes last.
 std::unique_ptr<CublasltApi> open_cublaslt(std::string* reason) {
-  std::string why;
-  for (const LibraryCandidate& candidate : cublaslt_candidates()) {
-    auto api = std::make_unique<CublasltApi>();
-    const std::string refusal = open_api(candidate, *api);
-    if (refusal.empty()) return api;
-    const bool is_file = candidate.path.find('/') != std::string::npos;
-    if (why.empty() && is_file) why = fmt::format("{}: {}", candidate.path, refusal);
-  }
-  if (reason != nullptr) *reason = why.empty() ? "libcublasLt.so.13 was not found" : why;
-  return nullptr;
+  return open_first<CublasltApi>(cublaslt_candidates(), "libcublasLt.so.13", open_api, reason);
 }
 
-const CublasltApi* find_cublaslt(std::string* reason) {
-  struct Found {
-    std::string reason;
-    std::unique_ptr<CublasltApi> api;
-  };
-  static const Found found = [] {
-    Found opened;
-    opened.api = open_cublaslt(&opened.reason);
-    return opened;
-  }();
-  if (found.api == nullptr && reason != nullptr) *reason = found.reason;
-  return found.api.get();
-}
+const CublasltApi* find_cublaslt(std::string* reason) { return find_once<CublasltApi>(open_cublaslt, reason); }
 
 }  // namespace heddle::runtime

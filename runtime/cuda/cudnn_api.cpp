@@ -7,18 +7,13 @@
 #include <array>
 
 #include "ir/diagnostic.h"
+#include "runtime/cuda/open_library.h"
 
 namespace heddle::runtime {
 namespace {
 
 constexpr size_t kMajor = 9, kLeastMinor = 8;       // the first that plans without a device
 constexpr size_t kOfMajor = 10000, kOfMinor = 100;  // 91900 is 9.19.0
-
-template <class Function>
-std::string resolve(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr ? "" : name;
-}
 
 bool is_known(size_t version) { return version / kOfMajor == kMajor && version % kOfMajor / kOfMinor >= kLeastMinor; }
 
@@ -28,7 +23,7 @@ std::string open_api(const LibraryCandidate& candidate, CudnnApi& api) {
   if (library == nullptr) return "it cannot be loaded";
   std::string missing;
 #define HEDDLE_RESOLVE(exported, field, result, parameters) \
-  if (missing.empty()) missing = resolve(library, #exported, api.field);
+  if (!resolve(library, #exported, api.field) && missing.empty()) missing = #exported;
   HEDDLE_CUDNN_FUNCTIONS(HEDDLE_RESOLVE)
 #undef HEDDLE_RESOLVE
   if (!missing.empty()) return fmt::format("it has no {}", missing);
@@ -70,32 +65,10 @@ void CudnnApi::check(cudnn::Status status, const char* call, const std::string& 
   throw UserError(ExitCode::failed, message, "leave cudnn out of --libraries: then all convolutions are generated");
 }
 
-// The first reason is of what was to be taken: the loader's own search comes last.
 std::unique_ptr<CudnnApi> open_cudnn(std::string* reason) {
-  std::string why;
-  for (const LibraryCandidate& candidate : cudnn_candidates()) {
-    auto api = std::make_unique<CudnnApi>();
-    const std::string refusal = open_api(candidate, *api);
-    if (refusal.empty()) return api;
-    const bool is_file = candidate.path.find('/') != std::string::npos;
-    if (why.empty() && is_file) why = fmt::format("{}: {}", candidate.path, refusal);
-  }
-  if (reason != nullptr) *reason = why.empty() ? "libcudnn.so.9 was not found" : why;
-  return nullptr;
+  return open_first<CudnnApi>(cudnn_candidates(), "libcudnn.so.9", open_api, reason);
 }
 
-const CudnnApi* find_cudnn(std::string* reason) {
-  struct Found {
-    std::string reason;
-    std::unique_ptr<CudnnApi> api;
-  };
-  static const Found found = [] {
-    Found opened;
-    opened.api = open_cudnn(&opened.reason);
-    return opened;
-  }();
-  if (found.api == nullptr && reason != nullptr) *reason = found.reason;
-  return found.api.get();
-}
+const CudnnApi* find_cudnn(std::string* reason) { return find_once<CudnnApi>(open_cudnn, reason); }
 
 }  // namespace heddle::runtime

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "ir/diagnostic.h"
+#include "runtime/cuda/open_library.h"
 
 namespace heddle::runtime {
 namespace {
@@ -18,12 +19,6 @@ struct Found {
 };
 
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
-
-template <class T>
-bool resolve(void* library, const char* name, T& field) {
-  field = reinterpret_cast<T>(dlsym(library, name));
-  return field != nullptr;
-}
 
 // What was opened stays open: the driver cannot be unloaded safely.
 Found open_driver() {

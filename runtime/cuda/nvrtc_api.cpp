@@ -4,15 +4,10 @@
 #include <fmt/format.h>
 
 #include "ir/diagnostic.h"
+#include "runtime/cuda/open_library.h"
 
 namespace heddle::runtime {
 namespace {
-
-template <class Function>
-bool resolve(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
 
 // Null when the file cannot be loaded or is something else. What was opened stays open.
 std::unique_ptr<NvrtcApi> open_api(const LibraryCandidate& candidate) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 namespace heddle::runtime::data {
@@ -17,6 +18,17 @@ struct RowKinds {
   // That each of `rows` rows has a kind, where kinds are asked for.
   void check(int64_t rows) const;
 };
+
+template <class T>
+RowKinds numbered(const std::vector<T>& values) {
+  std::unordered_map<T, uint32_t> numbers;
+  RowKinds kinds;
+  kinds.of_row.reserve(values.size());
+  for (const T value : values)
+    kinds.of_row.push_back(numbers.emplace(value, static_cast<uint32_t>(numbers.size())).first->second);
+  kinds.count = static_cast<uint32_t>(numbers.size());
+  return kinds;
+}
 
 // The rows of each kind that is asked for, in the order in which the kinds first appear in `order`.
 std::vector<std::vector<uint32_t>> rows_by_kind(const RowKinds& kinds, const std::vector<uint32_t>& order);

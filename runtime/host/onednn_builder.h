@@ -154,7 +154,7 @@ class Builder {
     return parts_.slices.back().back();
   }
 
-  void reorder(OnednnTasks& list, const memory::desc& from, float* source, const memory::desc& to, float* target) {
+  void reorder(OnednnTasks& list, const memory::desc& from, void* source, const memory::desc& to, void* target) {
     const dnnl::reorder::primitive_desc desc(parts_.engine, from, parts_.engine, to, attributes());
     Scratch scratch;
     add(list, desc, dnnl::reorder(desc), {{DNNL_ARG_FROM, bind(from, source)}, {DNNL_ARG_TO, bind(to, target)}},
@@ -162,7 +162,7 @@ class Builder {
   }
 
   // The weights in the layout that a primitive asks for: packed once per call, before its slices.
-  float* packed(const memory::desc& plain, float* weights, const memory::desc& layout) {
+  void* packed(const memory::desc& plain, void* weights, const memory::desc& layout) {
     if (layout == plain) return weights;
     if (pack_.has_value() && *pack_ == layout) return packed_;
     pack_ = layout;
@@ -175,7 +175,6 @@ class Builder {
 
   memory::data_type type_of_bytes() const;
   char* bytes_of(size_t argument, int64_t offset) const;
-  void* packed_bytes(const memory::desc& plain, const memory::desc& layout);
   void int8_matmul();
   void int8_convolution(const Convolution& g);
   void matmul();

@@ -49,7 +49,7 @@ void Builder::forward(const Convolution& g) {
 void Builder::forward_piece(const Convolution& g, Share s, OnednnTasks& tasks, Scratch& scratch) {
   const bool bias = has_bias();
   const auto desc = forward_desc(g, s.size(), bias);
-  float* w = packed(weights(g, false), operand(1), desc.weights_desc());
+  void* const w = packed(weights(g, false), operand(1), desc.weights_desc());
   std::vector<dnnl_exec_arg_t> arguments = {{DNNL_ARG_SRC, bind(desc.src_desc(), at(operand(0), s.begin * g.image()))},
                                             {DNNL_ARG_WEIGHTS, bind(desc.weights_desc(), w)},
                                             {DNNL_ARG_DST, bind(desc.dst_desc(), at(result(), s.begin * g.made()))}};
@@ -63,7 +63,7 @@ void Builder::data_grad(const Convolution& g) {
     const Share s = share(g.n, i, count);
     const auto hint = forward_desc(g, s.size(), false);
     const auto desc = gradient<dnnl::convolution_backward_data>(g, hint, weights(g, true));
-    float* w = packed(weights(g, false), operand(1), desc.weights_desc());
+    void* const w = packed(weights(g, false), operand(1), desc.weights_desc());
     add_slice(desc, dnnl::convolution_backward_data(desc),
               {{DNNL_ARG_DIFF_DST, bind(desc.diff_dst_desc(), at(operand(0), s.begin * g.made()))},
                {DNNL_ARG_WEIGHTS, bind(desc.weights_desc(), w)},

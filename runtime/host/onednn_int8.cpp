@@ -24,19 +24,6 @@ char* Builder::bytes_of(size_t argument, int64_t offset) const {
   return first == nullptr ? nullptr : first + offset;
 }
 
-// As `packed`: once per call, before its slices.
-void* Builder::packed_bytes(const memory::desc& plain, const memory::desc& layout) {
-  if (layout == plain) return bytes_of(1, 0);
-  if (pack_.has_value() && *pack_ == layout) return packed_;
-  pack_ = layout;
-  packed_ = take(layout.get_size());
-  const dnnl::reorder::primitive_desc desc(parts_.engine, plain, parts_.engine, layout, attributes());
-  Scratch scratch;
-  add(parts_.before, desc, dnnl::reorder(desc),
-      {{DNNL_ARG_FROM, bind(plain, bytes_of(1, 0))}, {DNNL_ARG_TO, bind(layout, packed_)}}, scratch);
-  return packed_;
-}
-
 // Cut along rows: what the weights are packed into serves all slices. Batches of matrices are no products by a weight,
 // and are cut along the batch.
 void Builder::int8_matmul() {
@@ -59,7 +46,7 @@ void Builder::int8_matmul() {
     const memory::desc sums = matrix(matrices, rows, n, m * n, false, kS32);
     const memory::desc any = batch > 1 ? right : memory::desc({k, n}, kS8, memory::format_tag::any);
     const auto desc = describe<dnnl::matmul>(left, any, sums);
-    void* const weights = batch > 1 ? bytes_of(1, s.begin * k * n) : packed_bytes(right, desc.weights_desc());
+    void* const weights = batch > 1 ? bytes_of(1, s.begin * k * n) : packed(right, bytes_of(1, 0), desc.weights_desc());
     const int64_t first = batch > 1 ? s.begin * m * k : s.begin * (ta ? 1 : k);
     constexpr auto kSum = static_cast<int64_t>(sizeof(int32_t));
     add_slice(desc, dnnl::matmul(desc),
@@ -79,7 +66,7 @@ void Builder::int8_convolution(const Convolution& g) {
         describe<dnnl::convolution_forward>(dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, x,
                                             any, y, g.strides, g.dilations, g.low, g.high);
     constexpr auto kSum = static_cast<int64_t>(sizeof(int32_t));
-    void* const filters = packed_bytes(plain, desc.weights_desc());
+    void* const filters = packed(plain, bytes_of(1, 0), desc.weights_desc());
     add_slice(desc, dnnl::convolution_forward(desc),
               {{DNNL_ARG_SRC, bind(desc.src_desc(), bytes_of(0, s.begin * g.image()))},
                {DNNL_ARG_WEIGHTS, bind(desc.weights_desc(), filters)},

@@ -21,6 +21,7 @@
 #include "ir/evaluate/tensor.h"
 #include "ir/op_def.h"
 #include "tests/cuda/fake_gpu.h"
+#include "tests/support/cudnn_call.h"
 #include "tests/support/source_dir.h"
 #include "tools/driver/compile.h"
 #include "tools/driver/cudnn_device.h"
@@ -30,7 +31,9 @@
 namespace heddle::runtime {
 namespace {
 
+using testing::call_of;
 using testing::FakeGpu;
+using testing::Geometry;
 using testing::Numbers;
 
 class CudnnCalls : public ::testing::Test {
@@ -352,11 +355,6 @@ TEST_F(CudnnCalls, EachPlantedFaultIsRefused) {
 
 using codegen::ConvolutionRoles;
 
-struct Geometry {
-  const char* name;
-  Sizes image, filter;  // NHWC, OHWI
-  Sizes pads = {0, 0, 0, 0}, strides = {1, 1}, dilations = {1, 1};
-};
 const std::vector<Geometry>& geometries() {
   static const std::vector<Geometry> kAll = {
       {"plain", {2, 5, 5, 3}, {4, 3, 3, 3}},
@@ -376,39 +374,6 @@ const std::vector<Geometry>& geometries() {
 
 int64_t count_of(const codegen::TensorDesc& t) {
   return std::accumulate(t.dims.begin(), t.dims.end(), int64_t{1}, std::multiplies<>());
-}
-
-codegen::Library call_of(const Geometry& g, CudnnOperation operation, const std::string& dtype,
-                         const std::string& precision) {
-  const size_t axes = g.strides.size();
-  Sizes result = {g.image[0]};
-  for (size_t i = 0; i < axes; ++i)
-    result.push_back((g.image[i + 1] + g.pads[i] + g.pads[i + axes] - g.dilations[i] * (g.filter[i + 1] - 1) - 1) /
-                         g.strides[i] +
-                     1);
-  result.push_back(g.filter[0]);
-  const codegen::TensorDesc x{dtype, g.image}, w{dtype, g.filter}, y{dtype, result};
-  codegen::Library call;
-  call.impl = "cudnn", call.title = g.name, call.precision = precision;
-  call.op = fmt::format("conv{}d", axes);
-  call.integers = {{"pads", g.pads},
-                   {"strides", g.strides},
-                   {"dilations", g.dilations},
-                   {"groups", {g.image.back() / g.filter.back()}}};
-  if (operation == CudnnOperation::forward) {
-    call.convolution = ConvolutionRoles{.image = 0, .filter = 1};
-    call.operands = {x, w}, call.results = {y};
-  } else if (operation == CudnnOperation::data_gradient) {
-    call.op += "_data_grad", call.integers["input"] = g.image;
-    call.convolution = ConvolutionRoles{.filter = 1, .result = 0};
-    call.operands = {y, w}, call.results = {x};
-  } else {
-    call.op += "_filter_grad", call.integers["filter"] = g.filter;
-    call.convolution = ConvolutionRoles{.image = 0, .result = 1};
-    call.operands = {x, y}, call.results = {w};
-  }
-  call.workspace.bytes = int64_t{2} << 20;
-  return call;
 }
 
 // What the operator means, in doubles.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/fake_cublaslt/objects.h"
+#include "tests/fake_cuda/place.h"
 
 namespace heddle::fake_cuda {
 namespace {
@@ -52,21 +53,6 @@ std::string wrong_sizes(const Problem& p) {
   return {};
 }
 
-struct Part {
-  std::string name;
-  uint64_t at = 0, bytes = 0;
-};
-
-bool overlap(const Part& x, const Part& y) { return x.at < y.at + y.bytes && y.at < x.at + x.bytes; }
-
-std::string wrong_part(const Part& part, uint64_t alignment) {
-  if (part.at == 0) return fmt::format("{} is at no address", part.name);
-  if (part.at % alignment != 0) return fmt::format("{} is not aligned to {} bytes", part.name, alignment);
-  if (world().memory.find(part.at, part.bytes) == nullptr)
-    return fmt::format("{} of {} bytes is not in memory", part.name, part.bytes);
-  return {};
-}
-
 }  // namespace
 
 uint64_t element_bytes(int type) { return type == kF32 ? 4 : 2; }
@@ -91,27 +77,27 @@ std::string wrong_shapes(const Problem& p) {
 }
 
 std::string wrong_arrays(const Problem& p, const Arrays& at) {
-  const std::vector<Part> parts = {
+  const std::vector<Place> parts = {
       {"A", at.a, bytes_of(p.a)}, {"B", at.b, bytes_of(p.b)}, {"C", at.c, bytes_of(p.c)}, {"D", at.d, bytes_of(p.d)}};
   for (size_t i = 0; i < parts.size(); ++i)
-    if (std::string wrong = wrong_part(parts[i], p.preference.alignment[i]); !wrong.empty()) return wrong;
+    if (std::string wrong = wrong_place(parts[i], p.preference.alignment[i]); !wrong.empty()) return wrong;
   if (at.c != at.d) return "C and D are two arrays";
-  std::vector<Part> read = {parts[0], parts[1]};
+  std::vector<Place> read = {parts[0], parts[1]};
   if ((p.operation.epilogue & kBias) != 0) {
     constexpr uint64_t kPacket = 16;
     read.push_back({"the bias", p.operation.bias, p.d.rows * element_bytes(p.d.type)});
-    if (std::string wrong = wrong_part(read.back(), kPacket); !wrong.empty()) return wrong;
+    if (std::string wrong = wrong_place(read.back(), kPacket); !wrong.empty()) return wrong;
   }
   if (at.workspace_bytes < p.workspace)
     return fmt::format("a workspace of {} bytes, and the algorithm takes {}", at.workspace_bytes, p.workspace);
   if (at.workspace_bytes > 0) {
     constexpr uint64_t kLine = 256;
     read.push_back({"the workspace", at.workspace, at.workspace_bytes});
-    if (std::string wrong = wrong_part(read.back(), kLine); !wrong.empty()) return wrong;
-    for (const Part& operand : {parts[0], parts[1]})
+    if (std::string wrong = wrong_place(read.back(), kLine); !wrong.empty()) return wrong;
+    for (const Place& operand : {parts[0], parts[1]})
       if (overlap(operand, read.back())) return fmt::format("the workspace lies over {}", operand.name);
   }
-  for (const Part& other : read)
+  for (const Place& other : read)
     if (overlap(parts[3], other)) return fmt::format("D lies over {}", other.name);
   return {};
 }

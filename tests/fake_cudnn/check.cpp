@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "tests/fake_cuda/place.h"
 #include "tests/fake_cudnn/objects.h"
 
 namespace heddle::fake_cuda {
@@ -280,26 +281,8 @@ std::string wrong_object(Object& o) {
   }
 }
 
-namespace {
-
-struct Part {
-  std::string name;
-  uint64_t at = 0, bytes = 0;
-};
-bool overlap(const Part& x, const Part& y) { return x.at < y.at + y.bytes && y.at < x.at + x.bytes; }
-
-std::string wrong_place(const Part& p, uint64_t alignment) {
-  if (p.at == 0) return fmt::format("{} is at no address", p.name);
-  if (p.at % alignment != 0) return fmt::format("{} is not aligned to {} bytes", p.name, alignment);
-  if (world().memory.find(p.at, p.bytes) == nullptr)
-    return fmt::format("{} of {} bytes is not in memory", p.name, p.bytes);
-  return {};
-}
-
-}  // namespace
-
 std::string wrong_arrays(const ConvolutionOf& c, const ArraysOf& at) {
-  std::vector<Part> parts = {
+  std::vector<Place> parts = {
       {"X", at.at[0], bytes_of(c.x)}, {"W", at.at[1], bytes_of(c.w)}, {"Y", at.at[2], bytes_of(c.y)}};
   const std::array<int64_t, 3> alignment = {c.x.alignment, c.w.alignment, c.y.alignment};
   for (size_t i = 0; i < parts.size(); ++i)

@@ -4,18 +4,15 @@
 
 #include "ir/kernel/target.h"
 #include "runtime/cuda/cudnn_plan.h"
+#include "tests/support/cudnn_call.h"
 #include "tools/driver/cudnn_device.h"
 
 namespace heddle::runtime {
 namespace {
 
-using Sizes = std::vector<int64_t>;
+using testing::call_of;
+using testing::Geometry;
 
-struct Geometry {
-  const char* name;
-  Sizes image, filter;  // NHWC, OHWI
-  Sizes pads = {0, 0, 0, 0}, strides = {1, 1}, dilations = {1, 1};
-};
 const std::vector<Geometry>& geometries() {
   static const std::vector<Geometry> kAll = {
       {"mnist_cnn's first", {128, 28, 28, 1}, {32, 3, 3, 1}},
@@ -36,28 +33,6 @@ const std::vector<Geometry>& geometries() {
   return kAll;
 }
 
-codegen::Library call_of(const Geometry& g, int operation, const std::string& dtype, const std::string& precision) {
-  using codegen::ConvolutionRoles;
-  const size_t axes = g.strides.size();
-  Sizes result = {g.image[0]};
-  for (size_t i = 0; i < axes; ++i) {
-    const int64_t reach = g.dilations[i] * (g.filter[i + 1] - 1) + 1;
-    result.push_back((g.image[i + 1] + g.pads[i] + g.pads[i + axes] - reach) / g.strides[i] + 1);
-  }
-  result.push_back(g.filter[0]);
-  const std::vector<codegen::TensorDesc> arrays = {{dtype, g.image}, {dtype, g.filter}, {dtype, result}};
-  static const std::vector<ConvolutionRoles> kRoles = {
-      {.image = 0, .filter = 1}, {.filter = 1, .result = 0}, {.image = 0, .result = 1}};
-  static const std::vector<std::array<size_t, 3>> kOrder = {{0, 1, 2}, {2, 1, 0}, {0, 2, 1}};  // operands, result
-  const auto& order = kOrder[static_cast<size_t>(operation)];
-  codegen::Library call;
-  call.impl = "cudnn", call.op = "convolution", call.title = g.name, call.precision = precision;
-  call.convolution = kRoles[static_cast<size_t>(operation)];
-  call.operands = {arrays[order[0]], arrays[order[1]]}, call.results = {arrays[order[2]]};
-  call.integers = {{"pads", g.pads}, {"strides", g.strides}, {"dilations", g.dilations}};
-  return call;
-}
-
 TEST(CudnnPlanning, TheRealLibraryTakesEachGraph) {
   const std::unique_ptr<CudnnApi> api = open_cudnn();
   if (api == nullptr) GTEST_SKIP() << "no cuDNN";
@@ -65,11 +40,12 @@ TEST(CudnnPlanning, TheRealLibraryTakesEachGraph) {
     for (const auto& [dtype, precision] :
          {std::pair{"f32", "f32"}, std::pair{"f32", "tf32"}, std::pair{"bf16", "f32"}, std::pair{"f16", "f32"}})
       for (const Geometry& g : geometries())
-        for (int operation = 0; operation < 3; ++operation) {
+        for (const auto operation :
+             {CudnnOperation::forward, CudnnOperation::data_gradient, CudnnOperation::filter_gradient}) {
           const CudnnNeeds needs =
               cudnn_needs(*api, call_of(g, operation, dtype, precision), driver::cudnn_device(target));
-          EXPECT_EQ(needs.refusal, "") << fmt::format("{}, {} by {}, {} for {}", g.name, dtype, precision, operation,
-                                                      target.name);
+          EXPECT_EQ(needs.refusal, "") << fmt::format("{}, {} by {}, {} for {}", g.name, dtype, precision,
+                                                      static_cast<int>(operation), target.name);
           EXPECT_GE(needs.workspace, 0);
           EXPECT_EQ(needs.workspace % 256, 0);
         }
@@ -80,7 +56,7 @@ TEST(CudnnPlanning, TakesTensorCoresForF32OnlyWhereAllowed) {
   const std::unique_ptr<CudnnApi> api = open_cudnn();
   if (api == nullptr) GTEST_SKIP() << "no cuDNN";
   const auto engine = [&](const char* precision) {
-    const codegen::Library call = call_of(geometries()[13], 0, "f32", precision);
+    const codegen::Library call = call_of(geometries()[13], CudnnOperation::forward, "f32", precision);
     const CudnnPlanned planned = plan_cudnn(
         *api, describe_cudnn(call), {.device = driver::cudnn_device(ir::h200()), .workspace = int64_t{1} << 30});
     return planned.plan ? planned.plan->engine : -1;
@@ -94,7 +70,7 @@ TEST(CudnnPlanning, TakesTensorCoresForF32OnlyWhereAllowed) {
 TEST(CudnnPlanning, ARefusalIsAReason) {
   const std::unique_ptr<CudnnApi> api = open_cudnn();
   if (api == nullptr) GTEST_SKIP() << "no cuDNN";
-  CudnnConvolution c = describe_cudnn(call_of(geometries()[3], 0, "bf16", "f32"));
+  CudnnConvolution c = describe_cudnn(call_of(geometries()[3], CudnnOperation::forward, "bf16", "f32"));
   c.y.dims[2] += 7;
   const CudnnPlanned planned = plan_cudnn(*api, c, {.device = driver::cudnn_device(ir::h200()), .workspace = 1 << 20});
   EXPECT_FALSE(planned.plan);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <unordered_map>
 
 #include "frontend/json/json.h"
 #include "runtime/data/draw_folds.h"
@@ -17,30 +16,15 @@ namespace heddle::driver {
 namespace {
 
 using runtime::data::Column;
+using runtime::data::numbered;
 using runtime::data::ReaderRequest;
 
-struct Values {
-  std::vector<uint64_t> hashes;      // of each row
-  std::vector<std::string> texts{};  // likewise, of a column with one element; empty: none are known
-};
-
-// Numbers that hashes have in the order in which they first appear.
-std::vector<uint32_t> number(const std::vector<uint64_t>& hashes, uint32_t& count) {
-  std::unordered_map<uint64_t, uint32_t> numbers;
-  std::vector<uint32_t> of_row;
-  of_row.reserve(hashes.size());
-  for (const uint64_t hash : hashes)
-    of_row.push_back(numbers.emplace(hash, static_cast<uint32_t>(numbers.size())).first->second);
-  count = static_cast<uint32_t>(numbers.size());
-  return of_row;
-}
-
-Values hash_rows(const Column& column, int64_t rows) {
-  Values values{.hashes = std::vector<uint64_t>(static_cast<size_t>(rows))};
+std::vector<uint64_t> hash_rows(const Column& column, int64_t rows) {
+  std::vector<uint64_t> hashes(static_cast<size_t>(rows));
   const auto bytes = static_cast<size_t>(column.row_bytes());
   const std::byte* at = column.content().data();
-  for (uint64_t& hash : values.hashes) hash = XXH3_64bits(at, bytes), at += bytes;
-  return values;
+  for (uint64_t& hash : hashes) hash = XXH3_64bits(at, bytes), at += bytes;
+  return hashes;
 }
 
 std::string element_text(const Column& column, size_t row, const std::vector<std::string>& names) {
@@ -59,7 +43,6 @@ std::string element_text(const Column& column, size_t row, const std::vector<std
                   frontend::suggest(word.text, inputs));
 }
 
-// Of an input's column, which is read alone, or of another one of the file.
 // Whether the reader makes several columns of one text, so that none is read without the others: a length is that of ids.
 bool reads_together(const ReaderRequest& train) {
   const runtime::data::ReaderDef* def = runtime::data::find_reader(train.op);
@@ -67,9 +50,9 @@ bool reads_together(const ReaderRequest& train) {
   return ir::find_key(def->keys, "text") == nullptr || train.find("text") != nullptr || train.find("sound") != nullptr;
 }
 
+// Of an input's column, which is read alone, or of another one of the file.
 struct Read {
-  std::vector<uint32_t> of_row;
-  uint32_t count = 0;
+  runtime::data::RowKinds kinds;
   std::vector<std::string> texts = {};  // of the numbers; empty: not asked for
 };
 Read read_kinds(const ReaderRequest& train, const std::filesystem::path& root, const frontend::Named& word,
@@ -81,7 +64,7 @@ Read read_kinds(const ReaderRequest& train, const std::filesystem::path& root, c
     const runtime::data::ReaderDef* def = runtime::data::find_reader(train.op);
     if (def == nullptr || !def->values) unknown(word, key, train);
     if (!reads_together(train)) alone.columns.resize(1);
-    out.of_row = number(def->values(alone, root, {word.text, word.where}), out.count);
+    out.kinds = numbered(def->values(alone, root, {word.text, word.where}));
     return out;
   }
   if (!reads_together(train)) alone.columns = {*input};
@@ -93,11 +76,11 @@ Read read_kinds(const ReaderRequest& train, const std::filesystem::path& root, c
                     fmt::format("data: validation: '{}' names classes by one number, a row of input '{}' has {}", key,
                                 word.text, column.row_elements()),
                     "\"group\" takes rows of any shape");
-  out.of_row = number(hash_rows(column, table.rows).hashes, out.count);
+  out.kinds = numbered(hash_rows(column, table.rows));
   if (!single) return out;
-  out.texts.resize(out.count);
-  for (size_t row = 0; row < out.of_row.size(); ++row)
-    if (std::string& text = out.texts[out.of_row[row]]; text.empty())
+  out.texts.resize(out.kinds.count);
+  for (size_t row = 0; row < out.kinds.of_row.size(); ++row)
+    if (std::string& text = out.texts[out.kinds.of_row[row]]; text.empty())
       text = element_text(column, row, input->class_names);
   return out;
 }
@@ -109,11 +92,11 @@ DrawnRows::DrawnRows(const frontend::Data& data, const ReaderRequest& train, con
     : data_(data), rows_(rows) {
   if (!data.draw->by.text.empty()) {
     Read read = read_kinds(train, root, data.draw->by, "by", /*single=*/true);
-    classes_ = std::move(read.of_row), class_count_ = read.count, class_texts_ = std::move(read.texts);
+    classes_ = std::move(read.kinds.of_row), class_count_ = read.kinds.count, class_texts_ = std::move(read.texts);
   }
   if (!data.draw->group.text.empty()) {
     Read read = read_kinds(train, root, data.draw->group, "group", /*single=*/false);
-    groups_ = std::move(read.of_row), group_count_ = read.count;
+    groups_ = std::move(read.kinds.of_row), group_count_ = read.kinds.count;
   }
 }
 

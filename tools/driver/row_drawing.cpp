@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <unordered_map>
 
 #include "frontend/row_drawing.h"
 #include "ir/check.h"
@@ -17,6 +16,7 @@ namespace {
 using frontend::Named;
 using runtime::data::Column;
 using runtime::data::kNoKind;
+using runtime::data::numbered;
 using runtime::data::ReaderRequest;
 using runtime::data::RowKinds;
 using runtime::data::Table;
@@ -41,17 +41,6 @@ std::vector<T> of_training(const std::vector<T>& all, const std::vector<uint8_t>
   for (size_t row = 0; row < all.size(); ++row)
     if (held.empty() || held[row] == 0) out.push_back(all[row]);
   return out;
-}
-
-// Values in the order in which they first appear.
-template <class T>
-RowKinds numbered(const std::vector<T>& values) {
-  std::unordered_map<T, uint32_t> numbers;
-  RowKinds kinds;
-  for (const T value : values)
-    kinds.of_row.push_back(numbers.emplace(value, static_cast<uint32_t>(numbers.size())).first->second);
-  kinds.count = static_cast<uint32_t>(numbers.size());
-  return kinds;
 }
 
 std::string class_text(int64_t c, const std::vector<std::string>& names) {
