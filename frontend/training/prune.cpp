@@ -88,9 +88,9 @@ ValueId pruned_state(ir::Graph& g, const Parameter& p) {
   return g.add_input(state_of(p.path), memory_type({DType::boolean, p.type.dims}, p.layout), ir::Role::state, p.layout);
 }
 
-ValueId zero_where(ir::Builder& b, ValueId pruned, ValueId v, const std::string& name) {
+ValueId zero_where(ir::Builder& b, ValueId pruned, ValueId v, std::string name) {
   b.prefix = name + ".zero";
-  return b("select", {pruned, b.like(0, v), v}, {}, name + ".kept");
+  return b("select", {pruned, b.like(0, v), v}, {}, std::move(name) + ".kept");
 }
 
 ValueId prune_more(ir::Builder& b, const Prune& prune, const Parameter& p, ValueId next, ValueId step,

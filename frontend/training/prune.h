@@ -31,7 +31,7 @@ bool is_pruned(const Train& train, const Parameter& p);
 ir::ValueId pruned_state(ir::Graph& g, const Parameter& p);
 
 // `v`, of the parameter's shape in memory, with 0 where `pruned` holds.
-ir::ValueId zero_where(ir::Builder& b, ir::ValueId pruned, ir::ValueId v, const std::string& name);
+ir::ValueId zero_where(ir::Builder& b, ir::ValueId pruned, ir::ValueId v, std::string name);
 
 // What the state becomes, given what the optimizer makes of the parameter and the finished steps, i64[].
 ir::ValueId prune_more(ir::Builder& b, const Prune& prune, const Parameter& p, ir::ValueId next, ir::ValueId step,
