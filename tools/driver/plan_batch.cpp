@@ -13,6 +13,7 @@ namespace {
 
 Compiled compile_for(Planned& planned, int64_t rows, CompileOptions options) {
   constexpr int64_t kAnySteps = 1'000'000;  // nothing is trained: schedules may believe what they like
+  options.prepare = true;
   options.entries = {.predict = rows, .total_steps = planned.model().train.steps.value_or(kAnySteps)};
   return compile(planned, options);
 }
