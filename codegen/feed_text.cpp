@@ -199,6 +199,7 @@ std::vector<std::string> FeedText::pixel_lines() {
     if (def.draw) append(own.lines, def.draw(text));
     std::vector<std::string> body = {fmt::format("{} x = {}(py, px, c);", text.type, own.name),
                                      fmt::format("const {} other = {}(py, px, c);", text.type, other.name)};
+    if (def.place) append(body, def.place(text_of(active_[mixing_at], kOwn, false)));
     append(body, def.value(text));
     body.emplace_back("return x;");
     append(own.lines, block("const auto pixel_mixed = [&](int py, int px, int c)", body));
@@ -249,6 +250,7 @@ std::vector<std::string> FeedText::element_lines() {
   }
   if (fed_.moves()) append(lines, first_place());
   for (size_t a = n; mixed && a-- > mixing_at + 1;) look_up(a, kOwn);
+  if (mixed) look_up(mixing_at, kOwn);
   if (fed_.moves() && mixed) lines.emplace_back("int py_other = py, px_other = px;");
   for (const Source* source : {&kOwn, &kOther}) {
     if (source == &kOther && !mixed) break;

@@ -202,7 +202,7 @@ bool FedInput::mixes() const {
 bool FedInput::moves() const {
   return std::ranges::any_of(active(), [&](size_t i) {
     const MapDef& def = *column.maps[i].def;
-    return def.place || find_sample(def) != nullptr;
+    return (def.place && row().picture()) || find_sample(def) != nullptr;
   });
 }
 

@@ -55,6 +55,8 @@ int64_t filter_taps(const DataMap& map);                          // pixels that
 std::string filter_fault(const DataMap& map, const MapRow& row);  // integers are not blended
 std::string turn_fault(const DataMap& map, const MapRow& row);    // of the keys of turn_keys
 std::string as_float(double value);                               // "0.5f"
+// Declares `draw_NAME`, the row's words, and of the first two `WHAT_NAME`, a number of beta(a, a), a the key `alpha`.
+std::vector<std::string> draw_beta(const MapText& text, std::string_view what);
 // The pixel of a picture that is turned as `turn_NAME` says.
 std::string turned_pixel(const SampleText& t);
 

@@ -598,7 +598,11 @@ Keys phase_keys() {
        .type = KeyType::real,
        .doc = "largest norm of the phase's gradients together",
        .range = as_f32(ir::kAboveZero)},
-      {.name = "every", .doc = "it runs at each so many steps", .fallback = TrainPhase().every, .range = kCount}};
+      {.name = "every", .doc = "it runs at each so many steps", .fallback = TrainPhase().every, .range = kCount},
+      {.name = "repeat",
+       .doc = "how often it runs, each time on new rows, until the phases behind it run; see below",
+       .fallback = int64_t{1},
+       .range = kCount}};
   return keys;
 }
 

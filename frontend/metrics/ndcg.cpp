@@ -4,31 +4,68 @@
 
 #include <cmath>
 
+#include "frontend/metrics/ndcg.h"
+
 #include "frontend/training/measure_parts.h"
 
 namespace heddle::frontend {
-namespace {
 
 using ir::Dims;
 using ir::DType;
 using ir::ValueId;
 
-void check(MeasureContext& c) {
-  check_targets(c);
-  const Dims& dims = c.b.type(c.in[0]).dims;
-  if (dims.size() < 2)
-    c.fail(fmt::format("expected scores [N, ..., documents], found {}", c.shape_text(dims)),
-           "a row is a query with all its documents; a document that is not there has the relevance 'ignore_index'");
+ValueId gain_of(MeasureContext& c, ValueId relevance) {
+  if (c.settings.text("gain") != "exponential") return relevance;
+  const ValueId power = c.emit("mul", {relevance, like(c, std::log(2.0), relevance)}, {}, "power");
+  return c.emit("expm1", {power}, {}, "gains");
 }
 
-std::vector<MetricState> states(MeasureContext& c) {
-  check(c);
-  return {{"total"}, {"counted"}};
-}
+namespace {
 
 ValueId wide_constant(MeasureContext& c, double value, const Dims& dims) {
   c.b.prefix = c.name + ".constant";
   return c.b.constant(value, {DType::f64, dims});
+}
+
+}  // namespace
+
+ValueId discounts(MeasureContext& c, int64_t documents) {
+  const Dims dims = {documents};
+  const ValueId place = c.emit("iota", {}, {{"shape", dims}, {"dtype", std::string("f64")}}, "place");
+  const ValueId log = c.emit("log", {c.emit("add", {place, like(c, 2, place)}, {}, "place_and_one")}, {}, "log");
+  const ValueId discount = c.emit("div", {wide_constant(c, std::log(2.0), dims), log}, {}, "discount");
+  if (!c.settings.has("k")) return discount;
+  const ValueId near = c.emit("lt", {place, like(c, static_cast<double>(c.settings.integer("k")), place)}, {}, "near");
+  return c.emit("select", {near, discount, like(c, 0, discount)}, {}, "discount_to_k");
+}
+
+namespace {
+
+bool is_grouped(const MeasureContext& c) { return c.has(2); }  // a row is a document, and its query a number
+
+void check_grouped(MeasureContext& c) {
+  const Dims &dims = c.b.type(c.in[0]).dims, &queries = c.b.type(c.in[2]).dims;
+  const auto is_column = [&](const Dims& d) { return d.size() == 1 || (d.size() == 2 && d[1] == 1); };
+  if (!is_column(dims) || !is_column(queries))
+    c.fail(fmt::format("with queries a row is a document: expected scores and queries [N], found {} and {}",
+                       c.shape_text(dims), c.shape_text(queries)),
+           "without queries a row is a query with all its documents, [N, documents]");
+}
+
+void check(MeasureContext& c) {
+  check_targets(c);
+  if (is_grouped(c)) return check_grouped(c);
+  const Dims& dims = c.b.type(c.in[0]).dims;
+  if (dims.size() < 2)
+    c.fail(fmt::format("expected scores [N, ..., documents], found {}", c.shape_text(dims)),
+           "a row is a query with all its documents; a document that is not there has the relevance 'ignore_index'; "
+           "where a row is one document, name its query: \"in\": [\"scores\", \"relevance\", \"query\"]");
+}
+
+std::vector<MetricState> states(MeasureContext& c) {
+  check(c);
+  if (!is_grouped(c)) return {{"total"}, {"counted"}};
+  return states_of_documents(c);
 }
 
 // Of queries [rows, documents].
@@ -48,26 +85,12 @@ Lists read_lists(MeasureContext& c) {
   ValueId gains = c.b.cast(given, DType::f64);
   const auto ignored = static_cast<double>(c.settings.integer("ignore_index"));
   const ValueId there = c.emit("ne", {gains, like(c, ignored, gains)}, {}, "there");
-  if (c.settings.text("gain") == "exponential") {  // 2^relevance - 1
-    const ValueId power = c.emit("mul", {gains, like(c, std::log(2.0), gains)}, {}, "power");
-    gains = c.emit("expm1", {power}, {}, "gains");
-  }
+  gains = gain_of(c, gains);
   const ValueId last = like(c, -INFINITY, scores), nothing = like(c, 0, gains);
   const ValueId found = sum_of(c, as_number(c, there, "there"), {1}, "documents");
   return {c.emit("select", {there, scores, last}, {}, "scores"),
           c.emit("select", {there, gains, nothing}, {}, "gains_there"),
           c.emit("gt", {found, like(c, 0, found)}, {}, "counts")};
-}
-
-// f64[documents]: 1 / log2(place + 1), places counted from 1; 0 behind place k.
-ValueId discounts(MeasureContext& c, int64_t documents) {
-  const Dims dims = {documents};
-  const ValueId place = c.emit("iota", {}, {{"shape", dims}, {"dtype", std::string("f64")}}, "place");
-  const ValueId log = c.emit("log", {c.emit("add", {place, like(c, 2, place)}, {}, "place_and_one")}, {}, "log");
-  const ValueId discount = c.emit("div", {wide_constant(c, std::log(2.0), dims), log}, {}, "discount");
-  if (!c.settings.has("k")) return discount;
-  const ValueId near = c.emit("lt", {place, like(c, static_cast<double>(c.settings.integer("k")), place)}, {}, "near");
-  return c.emit("select", {near, discount, like(c, 0, discount)}, {}, "discount_to_k");
 }
 
 // i32 as `sorted`: the first place of those with the same score, and the one behind the last.
@@ -123,6 +146,7 @@ ValueId nan_where_negative(MeasureContext& c, ValueId gains, ValueId value) {
 
 ir::Values next(MeasureContext& c, const ir::Values& old) {
   check(c);
+  if (is_grouped(c)) return next_documents(c, old);
   const Lists lists = read_lists(c);
   const Dims dims = c.b.type(lists.gains).dims;
   const ValueId discount = discounts(c, dims[1]);
@@ -147,6 +171,7 @@ const RegisterMetric ndcg(
     {.name = "ndcg",
      .doc = "mean over queries of the discounted gain of their documents by score, over that of the best order",
      .inputs = {"scores", "relevance"},
+     .optional = {"queries"},
      .higher_is_better = true,
      .settings = {{.name = "k", .doc = "how many of the best documents count: all", .range = ir::at_least(1)},
                   {.name = "gain",
@@ -154,10 +179,16 @@ const RegisterMetric ndcg(
                    .doc = "linear: the relevance; exponential: 2^relevance - 1",
                    .fallback = std::string("linear"),
                    .words = {"linear", "exponential"}},
+                  {.name = "documents",
+                   .doc = "the most that a query has, where rows are documents",
+                   .fallback = int64_t{128},
+                   .range = ir::between(1, 4096)},
                   ignore_setting()},
      .states = states,
      .next = next,
-     .finish = [](MeasureContext& c) { return c.emit("div", c.in, {}, "mean"); }});
+     .finish = [](MeasureContext& c) {
+       return c.in.size() == 2 ? c.emit("div", c.in, {}, "mean") : finish_documents(c);
+     }});
 
 }  // namespace
 }  // namespace heddle::frontend

@@ -290,12 +290,14 @@ void read_accumulate(const Fields& fields, const Model& model, Train& train) {
   });
 }
 
-TrainPhase read_phase(const Json& json, const Model& model, Train& train, Diagnostics& errors) {
+TrainPhase read_phase(const Json& json, const Model& model, Train& train, std::vector<int64_t>& repeats,
+                      Diagnostics& errors) {
   TrainPhase phase;
   phase.where = json.where;
   phase.name = fmt::format("phase_{}", train.phases.size() + 1);
   const std::string title = "train: " + phase.name;
   const Fields fields(json, phase_keys(), title, model.let, errors);
+  repeats.push_back(1);
   if (!fields.is_object()) return phase;
   fields.read("name", [&](const Json& name) {
     check_value_name(name.text, name.where, title + ": 'name'");
@@ -310,7 +312,41 @@ TrainPhase read_phase(const Json& json, const Model& model, Train& train, Diagno
   fields.read("optimizer", [&](const Json& optimizer) { phase.optimizer = read_optimizer(optimizer, errors); });
   fields.read("clip_norm", phase.clip_norm);
   fields.read("every", phase.every);
+  fields.read("repeat", repeats.back());
   return phase;
+}
+
+constexpr int64_t kMostSteps = int64_t{1} << 53;
+
+// A phase that is repeated runs at each step, and those behind it at each n-th.
+void spread_repeats(const Json& json, const std::vector<int64_t>& repeats, Train& train) {
+  const auto repeat_of = [&](size_t k) { return json.items[k].find("repeat"); };
+  int64_t n = 1;
+  bool leads = true;  // all phases so far are repeated
+  for (size_t k = 0; k < train.phases.size(); ++k) {
+    TrainPhase& phase = train.phases[k];
+    const int64_t own = repeats[k];
+    if (own == 1) {
+      leads = false;
+      if (phase.every > kMostSteps / n)
+        throw UserError(phase.where, fmt::format("train: phase '{}' would run at each {} x {} steps", phase.name, phase.every, n));
+      phase.every *= n;
+      continue;
+    }
+    const std::string title = fmt::format("train: phase '{}'", phase.name);
+    if (!leads)
+      throw UserError(repeat_of(k)->where, title + " is repeated behind one that is not",
+                      "phases with \"repeat\" come first; \"every\" says more");
+    if (k > 0 && own != n)
+      throw UserError(repeat_of(k)->where, fmt::format("{} is repeated {} times, one before it {} times", title, own, n),
+                      "all phases with \"repeat\" have the same number; \"every\" says more: for three to two to one, 2, 3 and 6");
+    if (phase.every > 1)
+      throw UserError(repeat_of(k)->where, title + " has 'every' and 'repeat'", "leave one of the two out");
+    n = own;
+  }
+  if (n > 1 && leads)
+    throw UserError(repeat_of(0)->where, "train: all phases are repeated: they would run once a step as well",
+                    "leave \"repeat\" out, and count more steps");
 }
 
 void read_phases(const Json& json, const Model& model, const Json& around, Train& train, Diagnostics& errors) {
@@ -320,7 +356,9 @@ void read_phases(const Json& json, const Model& model, const Json& around, Train
       throw UserError(other->key_where,
                       fmt::format("train: '{}' stands beside 'phases', each of which has its own", key),
                       fmt::format("move \"{}\" into a phase, or leave \"phases\" out", key));
-  for (const Json& item : json.items) train.phases.push_back(read_phase(item, model, train, errors));
+  std::vector<int64_t> repeats;
+  for (const Json& item : json.items) train.phases.push_back(read_phase(item, model, train, repeats, errors));
+  guarded(errors, [&] { spread_repeats(json, repeats, train); });
 }
 
 // A number is of bytes; a text has its unit.

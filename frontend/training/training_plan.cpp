@@ -105,7 +105,8 @@ bool is_one_hot(const ir::DataMap& map) { return map.def->name == "one_hot"; }
 
 // What is wrong about map i of the list, whose result is `row`; empty where nothing is.
 std::string fault_of_map(const std::vector<ir::DataMap>& list, size_t i, const ir::MapRow& row) {
-  if (list[i].def->picture && is_one_hot(list[0])) return "does not go with one_hot, which makes classes";
+  const bool moves = list[i].def->picture || (list[i].def->place && row.picture());
+  if (moves && is_one_hot(list[0])) return "does not go with one_hot, which makes classes";
   return ir::map_fault(list, i, row);
 }
 

@@ -31,11 +31,13 @@ ClassRule class_rule(const std::vector<ReaderSetting>& settings) {
   if (classes == nullptr)
     throw UserError(other->where, "'other' is the class of rare names, and no input has names",
                     "\"classes\": {INPUT: \"sorted\"} numbers names");
-  for (const auto& [input, names] : std::get<ClassNames>(classes->value))
-    if (!names.empty() && std::ranges::find(names, rule.other) == names.end())
-      throw UserError(other->where, fmt::format("'other' is none of the classes that are listed for input '{}'", input),
-                      fmt::format("add \"{}\" to the list", rule.other));
-  return rule;
+  // A list without it takes no other names than its own.
+  const auto& all = std::get<ClassNames>(classes->value);
+  if (std::ranges::any_of(all, [&](const auto& of) { return of.second.empty() || std::ranges::count(of.second, rule.other) > 0; }))
+    return rule;
+  throw UserError(other->where,
+                  fmt::format("'other' is none of the classes that are listed for input '{}'", all.begin()->first),
+                  fmt::format("add \"{}\" to the list", rule.other));
 }
 
 std::vector<Key> class_keys(const std::string& of) {

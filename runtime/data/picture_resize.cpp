@@ -161,4 +161,34 @@ void resize_picture(const std::byte* from, PictureSize size, Resizing resizing, 
   resample_all(from, size.width, across, down, corner, stride);
 }
 
+namespace {
+
+// The pixel of each of `count` elements of [begin, end). Pillow keeps the ends as f32 and adds up the steps, which says
+// where a middle that lies between two pixels goes.
+std::vector<int64_t> nearest(int64_t size, double begin, double end, int64_t count) {
+  std::vector<int64_t> pixels;
+  const auto first = static_cast<float>(begin), last = static_cast<float>(end);
+  const double scale = static_cast<double>(last - first) / static_cast<double>(count);
+  double center = static_cast<double>(first) + 0.5 * scale;
+  for (int64_t i = 0; i < count; ++i, center += scale)
+    pixels.push_back(std::clamp<int64_t>(static_cast<int64_t>(std::floor(center)), 0, size - 1));
+  return pixels;
+}
+
+}  // namespace
+
+void resize_nearest(const std::byte* from, PictureSize size, ResizeKind how, PictureSize result, std::byte* to) {
+  HEDDLE_CHECK(how != ResizeKind::none && size.channels == 1 && result.channels == 1, "a mask is resized");
+  const Placement p = place(size, how, result);
+  if (p.height < result.height || p.width < result.width) std::fill_n(to, result.bytes(), std::byte{0});
+  if (p.height == 0 || p.width == 0) return;
+  const std::vector<int64_t> across = nearest(size.width, p.left, p.right, p.width),
+                             down = nearest(size.height, p.top, p.bottom, p.height);
+  std::byte* row = to + p.y * result.width + p.x;
+  for (const int64_t y : down) {
+    std::ranges::transform(across, row, [&](int64_t x) { return from[y * size.width + x]; });
+    row += result.width;
+  }
+}
+
 }  // namespace heddle::runtime::data

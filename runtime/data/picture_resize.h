@@ -33,4 +33,7 @@ struct Resizing {
 // Both have as many channels, 1 or 3, and sides of at least 1; `resizing` is not none.
 void resize_picture(const std::byte* from, PictureSize size, Resizing resizing, PictureSize result, std::byte* to);
 
+// The same window, of one channel, without new values: each element is the pixel below its middle, as by NEAREST.
+void resize_nearest(const std::byte* from, PictureSize size, ResizeKind how, PictureSize result, std::byte* to);
+
 }  // namespace heddle::runtime::data

@@ -197,13 +197,13 @@ int64_t SoundColumns::store(size_t column, const std::filesystem::path& file, co
   return std::min(size, rows.length());
 }
 
-void SoundColumns::read(const std::vector<SoundPlace>& sounds, const std::filesystem::path& root, const Location& where,
+void SoundColumns::read(const std::vector<FilePlace>& sounds, const std::filesystem::path& root, const Location& where,
                         Table& table, const Fail& fail) const {
   std::vector<std::byte*> begin;
   for (Column& column : table.columns) begin.push_back(column.writable());
   const auto at = [&](size_t column, int64_t row) { return begin[column] + row * table.columns[column].row_bytes(); };
   in_parallel(std::ssize(sounds), [&](int64_t i) {
-    const SoundPlace& sound = sounds[static_cast<size_t>(i)];
+    const FilePlace& sound = sounds[static_cast<size_t>(i)];
     try {
       const int64_t size =
           store(sound.column, resolve(root, sound.name, where), sound.name, where, at(sound.column, sound.row));

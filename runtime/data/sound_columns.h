@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/data/file_place.h"
 #include "runtime/data/log_mel.h"
 #include "runtime/data/sound_file.h"
 #include "runtime/data/table.h"
@@ -39,15 +40,6 @@ class SoundRows {
   int64_t length_ = 0, most_ = 0;
 };
 
-// A sound of a row, and where a table names it.
-struct SoundPlace {
-  size_t column = 0;
-  int64_t row = 0;
-  std::string name;                      // from the data's folder
-  size_t file = 0;                       // of several
-  int64_t line = 0, column_in_line = 0;  // counted from 1
-};
-
 class SoundColumns {
  public:
   // A word for each of the request's columns: "log_mel", "samples" or "length", "" for what is no sound.
@@ -63,8 +55,8 @@ class SoundColumns {
   int64_t store(size_t column, const std::filesystem::path& file, const std::string& name, const Location& where,
                 std::byte* to) const;
   // The rows of a table, by several threads, and the lengths of all columns. `fail` tells of a fault, and throws.
-  using Fail = std::function<void(const SoundPlace&, const UserError&)>;
-  void read(const std::vector<SoundPlace>& sounds, const std::filesystem::path& root, const Location& where,
+  using Fail = std::function<void(const FilePlace&, const UserError&)>;
+  void read(const std::vector<FilePlace>& sounds, const std::filesystem::path& root, const Location& where,
             Table& table, const Fail& fail) const;
   // What is to be told of the rows so far.
   std::vector<std::string> notes() const;

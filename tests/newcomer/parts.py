@@ -141,7 +141,7 @@ MAPS = {
     "color_jitter": ([4, 3], "f32", {"brightness": 0.4, "contrast": 0.4, "white": 1}),
     "grayscale": ([2, 2, 3], "f32", {"probability": 0.5}), "random_erase": ([4, 3], "f32", {"probability": 1, "scale": [0.1, 0.3]}),
     "random_resized_crop": ([4, 3], "f32", {"scale": [0.5, 1], "ratio": [0.5, 2], "filter": "nearest"}), "rotate": ([4, 3], "f32", {"degrees": 90}),
-    "cast": ([12], "i32", {"dtype": "i32"}), "crop": ([4, 3], "f32", {"pad": 1}), "cutout": ([4, 3], "f32", {"size": 2}),
+    "cast": ([12], "i32", {"dtype": "i32"}), "crop": ([4, 3], "f32", {"pad": 1}), "cutmix": ([4, 3], "f32", {"alpha": 0.5, "size": [4, 3]}), "cutout": ([4, 3], "f32", {"size": 2}),
     "flip": ([4, 3], "f32", {"probability": 0.5}), "mixup": ([12], "f32", {"alpha": 0.4}),
     "mask_tokens": ([12], "i32", {"mask": 1, "vocab": 256, "targets": "label"}),
     "normalize": ([12], "f32", {"mean": 0.5, "std": 2}), "one_hot": ([12, 3], "f32", {"depth": 3}),

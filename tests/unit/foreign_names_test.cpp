@@ -39,7 +39,6 @@ TEST(ForeignNames, AreCalledOurs) {
 
 // What is only similar is not called so.
 TEST(ForeignNames, SayWhatIsNearest) {
-  EXPECT_EQ(foreign_hint("CutMix", ir::map_names()), "mixup is the nearest; cutout takes a piece away");
   EXPECT_EQ(foreign_hint("Muon", optimizer_names()), "adamw is the nearest");
   EXPECT_EQ(foreign_hint("SoftMarginLoss", loss_names()),
             "binary_cross_entropy, with targets of 0 and 1 instead of -1 and 1");

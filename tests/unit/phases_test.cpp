@@ -96,5 +96,22 @@ TEST(Phases, RunAtEachNthStep) {
   }
 }
 
+// A critic that is repeated is one at each step, with an actor at each third; "every" of the actor counts its rounds.
+TEST(Phases, RepeatedOnesComeBeforeTheOthers) {
+  const auto trained = [](const std::string& critic, const std::string& actor) {
+    Players p;
+    Training training(players(R"("optimizer": {"op": "sgd", "lr": 0.1})" + critic,
+                              R"("optimizer": {"op": "adam", "lr": 0.05})" + actor));
+    training.states["d"].real = p.d, training.states["g"].real = p.g;
+    for (int step = 0; step < 13; ++step) training.step(p.inputs);
+    std::vector<double> all = training.states["d"].real;
+    all.insert(all.end(), training.states["g"].real.begin(), training.states["g"].real.end());
+    return all;
+  };
+  EXPECT_EQ(trained(R"(, "repeat": 3)", ""), trained("", R"(, "every": 3)"));
+  EXPECT_EQ(trained(R"(, "repeat": 3)", R"(, "every": 2)"), trained("", R"(, "every": 6)"));
+  EXPECT_NE(trained(R"(, "repeat": 3)", ""), trained("", ""));
+}
+
 }  // namespace
 }  // namespace heddle::frontend

@@ -63,6 +63,38 @@ TEST(PictureResize, IsPillows) {
   }
 }
 
+// ImageOps.pad and fit, and Image.resize, with NEAREST.
+TEST(PictureResize, TakesPillowsNearestPixels) {
+  struct Nearest {
+    PictureSize size;
+    ResizeKind how;
+    PictureSize result;
+    std::vector<int> values;
+  };
+  const std::vector<Nearest> all = {
+      {{5, 7, 1}, ResizeKind::stretch, {3, 4, 1}, {0, 22, 44, 66, 74, 116, 158, 200, 148, 210, 16, 78}},
+      {{3, 4, 1}, ResizeKind::stretch, {6, 3, 1}, {0, 22, 33, 0, 22, 33, 37, 69, 85, 37, 69, 85, 74, 116, 137, 74, 116, 137}},
+      {{3, 40, 1}, ResizeKind::cover, {4, 3, 1}, {209, 220, 220, 85, 101, 101, 85, 101, 101, 72, 93, 93}},
+      {{9, 6, 1}, ResizeKind::cover, {4, 4, 1}, {74, 116, 137, 179, 111, 163, 189, 241, 185, 1, 37, 109, 222, 48, 89, 26}},
+      {{1, 5, 1}, ResizeKind::fit, {3, 3, 1}, {0, 0, 0, 0, 22, 44, 0, 0, 0}},
+      {{2, 3, 1},
+       ResizeKind::fit,
+       {4, 5, 1},
+       {0, 0, 11, 22, 22, 37, 37, 53, 69, 69, 37, 37, 53, 69, 69, 0, 0, 0, 0, 0}},
+      {{8, 8, 1}, ResizeKind::cover, {3, 5, 1}, {74, 116, 158, 179, 221, 148, 210, 16, 47, 109, 185, 1, 73, 109, 36}},
+  };
+  for (const Nearest& c : all) {
+    std::vector<std::byte> from, to(static_cast<size_t>(c.result.bytes()), std::byte{99});
+    for (int64_t y = 0; y < c.size.height; ++y)
+      for (int64_t x = 0; x < c.size.width; ++x)
+        from.push_back(static_cast<std::byte>((y * 37 + x * 11 + (y * x) % 29 * 5) % 256));
+    resize_nearest(from.data(), c.size, c.how, c.result, to.data());
+    ASSERT_EQ(to.size(), c.values.size());
+    for (size_t i = 0; i < to.size(); ++i)
+      EXPECT_EQ(std::to_integer<int>(to[i]), c.values[i]) << c.size.height << " x " << c.size.width << ", " << i;
+  }
+}
+
 // The little-endian Exif of an orientation.
 std::vector<unsigned char> exif(unsigned char orientation) {
   return {'E', 'x', 'i', 'f', 0, 0, 'I', 'I', 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, orientation, 0, 0, 0};

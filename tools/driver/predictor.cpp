@@ -89,8 +89,8 @@ Predictor::Predictor(frontend::Model model, runtime::WeightsFile weights, const 
   entry_ = program_.find_entry(ir::Phase::predict);
   HEDDLE_CHECK(entry_ != nullptr, "a program with outputs has an entry 'predict'");
   describe_inputs(names, of_text);
-  take_maps(weights);
   describe_outputs(model, names, of_text);
+  take_maps(weights);
   executable_ = std::make_unique<runtime::Executable>(program_, device);
   runtime::load_weights(*executable_, weights);
 }
@@ -121,6 +121,7 @@ const frontend::DataReader* table_reader(const frontend::Data& data) {
 void Predictor::take_maps(const runtime::WeightsFile& weights) {
   frontend::TrainingPlan plan = plan_;
   take_statistics(plan, weights);
+  take_units(plan);
   const Fills of_missing = fills(plan_, weights);
   const frontend::DataReader* reader = table_reader(plan_.data);
   for (PredictInput& input : inputs_) {
@@ -142,6 +143,15 @@ void Predictor::take_maps(const runtime::WeightsFile& weights) {
                         "train writes them into the weights; or give normalize a 'mean' and a 'std'");
       if (!map.def->first && !map.def->training && !map.def->evaluates) input.maps.push_back(map);
     }
+  }
+}
+
+// Of what a loss compares with a target.
+void Predictor::take_units(const frontend::TrainingPlan& plan) {
+  for (PredictOutput& output : outputs_) {
+    output.units = output.estimates.empty() ? TargetUnits{} : target_units(plan, output.estimates);
+    if (!output.units.note.empty() && note_.find(output.units.note) == std::string::npos)
+      note_ += (note_.empty() ? "" : "; ") + output.units.note;
   }
 }
 
@@ -208,6 +218,7 @@ void Predictor::describe_outputs(const frontend::Model& model, const std::vector
       if (plan_.inputs[i].name == labels && !output.dims.empty() && std::ssize(names[i]) == output.dims.back())
         output.classes = names[i];
     output.spelled = spelled_by(model, value, tokenizers);
+    output.estimates = estimated_value(model, value);
     outputs_.push_back(std::move(output));
     results_.emplace_back(static_cast<size_t>(b.bytes));
   }
@@ -259,6 +270,8 @@ Predictor::Bad Predictor::run(const std::vector<Column>& columns, int64_t rows, 
   fill_batch(rows);
   execute();
   require_inside(first);
+  for (size_t i = 0; i < outputs_.size(); ++i)
+    to_target_units(outputs_[i].units, outputs_[i].type, rows, results_[i]);
   return {};
 }
 

@@ -23,6 +23,7 @@
 #include "tools/driver/compile.h"
 #include "tools/driver/open_device.h"
 #include "tools/driver/plan_batch.h"
+#include "tools/driver/target_units.h"
 
 namespace heddle::driver {
 
@@ -54,6 +55,8 @@ struct PredictOutput {
   Scores scores = Scores::logits;
   std::vector<std::string> classes;  // by number, where the weights name them
   std::optional<SpelledText> spelled = {};
+  std::string estimates = {};  // the target that a loss compares it with; empty: none does
+  TargetUnits units = {};      // of that target: results are in the units of its files
   int64_t row_elements() const;
   int64_t row_bytes() const { return row_elements() * runtime::data::size_of(type); }
 };
@@ -85,11 +88,12 @@ class Predictor {
     double value = 0;
   };
   Bad run(const std::vector<runtime::data::Column>& columns, int64_t rows, int64_t first);
-  // Of the last run, row by row.
+  // Of the last run, row by row, in the units of the target's files.
   std::span<const std::byte> result(size_t output) const { return results_.at(output); }
 
  private:
   void take_maps(const runtime::WeightsFile& weights);
+  void take_units(const frontend::TrainingPlan& plan);
   void describe_inputs(const std::vector<std::vector<std::string>>& names, const std::vector<std::string>& tokenizers);
   void describe_outputs(const frontend::Model& model, const std::vector<std::vector<std::string>>& names,
                         const std::vector<std::string>& tokenizers);

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "runtime/data/picture.h"
+#include "runtime/data/picture_columns.h"
 #include "runtime/data/picture_keys.h"
 #include "tools/predict/row_source.h"
 
@@ -46,7 +47,10 @@ PictureSize size_of_picture(const driver::PredictInput& input) {
 // As the first reader resizes that makes the input of pictures, in the order in which sounds are looked for.
 Resizing resizing_of_input(const frontend::Data& data, const std::string& input) {
   for (const auto* split : {&data.test, &data.validation, &data.train}) {
-    if (!split->has_value() || (*split)->op != "image_folder") continue;
+    if (!split->has_value()) continue;
+    if (runtime::data::picture_word((*split)->settings, input) == "image")
+      return runtime::data::resizing_of((*split)->settings);
+    if ((*split)->op != "image_folder") continue;
     const auto column = (*split)->columns.find(input);
     if (column != (*split)->columns.end() && column->second.at(0).text == "image")
       return runtime::data::resizing_of((*split)->settings);

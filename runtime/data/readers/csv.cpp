@@ -16,6 +16,8 @@
 #include "runtime/data/missing_values.h"
 #include "runtime/data/number_style.h"
 #include "runtime/data/parse_number.h"
+#include "runtime/data/picture_columns.h"
+#include "runtime/data/picture_keys.h"
 #include "runtime/data/printable.h"
 #include "runtime/data/row_condition.h"
 #include "runtime/data/sound_columns.h"
@@ -53,7 +55,8 @@ class CsvTable {
         missing_(missing_rule(request.settings)),
         class_rule_(class_rule(request.settings)),
         texts_(request, text_settings(request), text_words(request), sources_of(request)),
-        sounds_(request, sound_words(request), sources_of(request)) {
+        sounds_(request, sound_words(request), sources_of(request)),
+        pictures_(request) {
     find_dates();
     if (const ReaderSetting* where = request.find("where"))
       condition_.emplace(std::get<std::vector<std::string>>(where->value).at(0), where->where,
@@ -126,7 +129,7 @@ class CsvTable {
     const TableHeader header = first_pass();
     Table table{.rows = header.rows, .columns = {}};
     std::vector<std::byte*> to;
-    std::vector<SoundPlace> sounds;
+    std::vector<FilePlace> sounds, pictures;
     for (size_t i = 0; i < selections_.size(); ++i) {
       Selection& s = selections_[i];
       s.type = header.types[i];
@@ -146,15 +149,16 @@ class CsvTable {
               to[i] += table.columns[i].row_bytes();
               continue;
             }
-            if (is_of_sound(i)) {
+            if (is_of_sound(i) || pictures_.is_picture(i)) {
               const CsvField& field = fields[selections_[i].fields[0]];
-              if (sounds_.is_sound(i))
-                sounds.push_back({.column = i,
-                                  .row = row,
-                                  .name = std::string(field.text),
-                                  .file = number,
-                                  .line = field.line,
-                                  .column_in_line = field.column});
+              if (!sounds_.is_size(i))
+                (pictures_.is_picture(i) ? pictures : sounds)
+                    .push_back({.column = i,
+                                .row = row,
+                                .name = std::string(field.text),
+                                .file = number,
+                                .line = field.line,
+                                .column_in_line = field.column});
               continue;
             }
             const Selection& s = selections_[i];
@@ -165,10 +169,12 @@ class CsvTable {
           }
         });
     if (rows != table.rows) changed();
-    sounds_.read(sounds, root_, where_, table, [&](const SoundPlace& sound, const UserError& error) {
+    const auto tell = [&](const FilePlace& place, const UserError& error) {
       const Diagnostic& first = error.diagnostics().front();
-      layout_.open(sound.file).fail(sound.line, sound.column_in_line, first.message, first.help);
-    });
+      layout_.open(place.file).fail(place.line, place.column_in_line, first.message, first.help);
+    };
+    sounds_.read(sounds, root_, where_, table, tell);
+    pictures_.read(pictures, root_, where_, table, tell);
     for (const std::string& note : sounds_.notes()) table.notes.push_back(fmt::format("{}: {}", layout_.name(), note));
     for (const std::string& note : texts_.notes()) table.notes.push_back(fmt::format("{}: {}", layout_.name(), note));
     return table;
@@ -265,11 +271,14 @@ class CsvTable {
     Selection s{.request = &column, .fields = {}, .parts = {}, .names = {}, .numbers = {}, .fills = {}};
     for (const Source& source : column.sources) layout_.add_fields(source, s.fields);
     const auto place = static_cast<size_t>(&column - request_.columns.data());
-    const bool one = texts_.is_text(place) || sounds_.is_sound(place);
+    const bool one = texts_.is_text(place) || sounds_.is_sound(place) || pictures_.is_picture(place);
     const int64_t wanted = one ? 1 : elements_of(column.dims);
     if (one && s.fields.size() != 1)
       throw UserError(column.where, fmt::format("{}: {} columns, but input '{}' is made of one {}", layout_.name(),
-                                                s.fields.size(), column.input, is_of_sound(place) ? "sound" : "text"));
+                                                s.fields.size(), column.input,
+                                                is_of_sound(place)             ? "sound"
+                                                : pictures_.is_picture(place) ? "picture"
+                                                                              : "text"));
     if (!one && !dates_.empty()) expand_dates(s);
     s.indicated = !one && has_indicators(missing_, wanted, std::ssize(s.fields));
     if (wanted != std::ssize(s.fields) && !s.indicated)
@@ -278,6 +287,7 @@ class CsvTable {
                                   s.parts.empty() ? "columns" : "values", column.input, wanted),
                       missing_.indicator ? "with indicators it has twice as many as there are columns" : "");
     s.type = is_of_sound(place) ? sounds_.type(place) : column.one_hot ? ElementType::i32 : filled_type(column);
+    if (pictures_.is_picture(place)) s.type = ElementType::u8;
     if (const ReaderSetting* classes = request_.find("classes")) {
       const auto& all = std::get<ClassNames>(classes->value);
       const auto names = all.find(column.input);
@@ -348,7 +358,7 @@ class CsvTable {
   bool is_fitted(size_t i) const {
     const Selection& s = selections_[i];
     return missing_.fits(s.type, s.named) && s.request->fills.empty() && !texts_.is_text(i) && !texts_.is_size(i) &&
-           !is_of_sound(i);
+           !is_of_sound(i) && !pictures_.is_picture(i);
   }
 
   // What is no number is told where it is read.
@@ -450,6 +460,7 @@ class CsvTable {
   ClassRule class_rule_;
   TextColumns texts_;
   SoundColumns sounds_;
+  PictureColumns pictures_;
   std::optional<RowCondition> condition_;
   std::map<size_t, std::vector<std::string>> dates_;  // of fields: which parts of them
   std::vector<Selection> selections_;
@@ -467,11 +478,13 @@ std::vector<Key> keys() {
       missing_key(),
       dates_key(),
       text_words_key(),
-      sound_words_key()};
+      sound_words_key(),
+      picture_words_key()};
   const std::vector<Key> dialect = csv_dialect_keys(), classes = class_keys("columns");
-  all.insert(all.end() - 2, classes.begin(), classes.end());
-  all.insert(all.end() - 2, hash_key());
+  all.insert(all.end() - 3, classes.begin(), classes.end());
+  all.insert(all.end() - 3, hash_key());
   all.insert(all.begin() + 2, dialect.begin(), dialect.end());
+  all.insert(all.end(), picture_keys().begin(), picture_keys().end());
   all.insert(all.end(), text_keys().begin(), text_keys().end());
   all.insert(all.end(), sound_keys().begin(), sound_keys().end());
   return all;

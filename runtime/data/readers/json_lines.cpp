@@ -21,6 +21,8 @@
 #include "runtime/data/missing_values.h"
 #include "runtime/data/parse_number.h"
 #include "runtime/data/path.h"
+#include "runtime/data/picture_columns.h"
+#include "runtime/data/picture_keys.h"
 #include "runtime/data/printable.h"
 #include "runtime/data/row_condition.h"
 #include "runtime/data/sound_columns.h"
@@ -76,7 +78,8 @@ class JsonLines {
         missing_(missing_rule(request.settings)),
         class_rule_(class_rule(request.settings)),
         texts_(request, text_settings(request), text_words(request), sources_of(request)),
-        sounds_(request, sound_words(request), sources_of(request)) {
+        sounds_(request, sound_words(request), sources_of(request)),
+        pictures_(request) {
     for (const std::string& pattern : request.texts("file"))
       for (std::string& name : matching(root, pattern, where_)) files_.push_back(std::move(name));
     if (const ReaderSetting* where = request.find("where"))
@@ -123,6 +126,7 @@ class JsonLines {
           if (!found[i].contains(name) && class_rule_.other.empty()) strange.insert(of.row);
       }
       out.types.push_back(is_of_sound(i) ? sounds_.type(i) : own_type(i));
+      if (pictures_.is_picture(i)) out.types.back() = ElementType::u8;
       if (is_fitted(i)) {
         const int64_t elements = elements_of(request_.columns[i].dims);
         const bool half = has_indicators(missing_, elements, static_cast<int64_t>(values[i]));
@@ -148,7 +152,7 @@ class JsonLines {
       to.push_back(add_column(table, {.input = asked.input, .type = head.types[i], .dims = dims}, request_.resident));
     }
     int64_t rows = 0;
-    std::vector<SoundPlace> sounds;
+    std::vector<FilePlace> sounds, pictures;
     each_row([&](const JsonValue& row, const Line& line) {
       if (rows++ >= table.rows) changed();
       for (size_t i = 0; i < to.size(); ++i) {
@@ -163,7 +167,9 @@ class JsonLines {
         if (texts_.is_text(i) || texts_.is_size(i)) {
           texts_.store(i, column.type, to[i]);
         } else if (is_of_sound(i)) {
-          if (sounds_.is_sound(i)) sounds.push_back(sound_of(i, row, rows - 1, line));
+          if (sounds_.is_sound(i)) sounds.push_back(file_of(i, row, rows - 1, line));
+        } else if (pictures_.is_picture(i)) {
+          pictures.push_back(file_of(i, row, rows - 1, line));
         } else {
           Target target{.type = column.type, .to = to[i]};
           fill_row(i, require_value(i, row, line), line, target);
@@ -172,10 +178,12 @@ class JsonLines {
       }
     });
     if (rows != table.rows) changed();
-    sounds_.read(sounds, root_, where_, table, [&](const SoundPlace& sound, const UserError& error) {
+    const auto tell = [&](const FilePlace& place, const UserError& error) {
       const Diagnostic& first = error.diagnostics().front();
-      TextFile(root_, files_[sound.file], where_).fail(sound.line, sound.column_in_line, first.message, first.help);
-    });
+      TextFile(root_, files_[place.file], where_).fail(place.line, place.column_in_line, first.message, first.help);
+    };
+    sounds_.read(sounds, root_, where_, table, tell);
+    pictures_.read(pictures, root_, where_, table, tell);
     for (const std::string& note : sounds_.notes()) table.notes.push_back(fmt::format("{}: {}", files_[0], note));
     for (const std::string& note : texts_.notes()) table.notes.push_back(fmt::format("{}: {}", files_[0], note));
     return table;
@@ -200,11 +208,13 @@ class JsonLines {
 
   bool is_of_sound(size_t i) const { return sounds_.is_sound(i) || sounds_.is_size(i); }
 
-  SoundPlace sound_of(size_t i, const JsonValue& row, int64_t number, const Line& line) const {
+  FilePlace file_of(size_t i, const JsonValue& row, int64_t number, const Line& line) const {
     const JsonValue value = require_value(i, row, line);
     if (value.kind() != JsonValue::Kind::text)
-      line.fail(value, fmt::format("input '{}' is sound, expected the path of a wav file, found {}",
-                                   request_.columns[i].input, text::describe(value.kind())));
+      line.fail(value, fmt::format("input '{}' is {}, found {}", request_.columns[i].input,
+                                   pictures_.is_picture(i) ? "of pictures, expected the path of one"
+                                                           : "sound, expected the path of a wav file",
+                                   text::describe(value.kind())));
     return {.column = i,
             .row = number,
             .name = value.text("a path"),
@@ -350,7 +360,7 @@ class JsonLines {
   // Whether the training rows are to say what stands for missing values of the input, and no weights do.
   bool is_fitted(size_t i) const {
     return missing_.fits() && missing_.fits(own_type(i), stated_[i].has_value()) && request_.columns[i].fills.empty() &&
-           !texts_.is_text(i) && !texts_.is_size(i) && !is_of_sound(i);
+           !texts_.is_text(i) && !texts_.is_size(i) && !is_of_sound(i) && !pictures_.is_picture(i);
   }
 
   // How many values there are, in whatever lists. What is no number is told where it is read.
@@ -468,6 +478,7 @@ class JsonLines {
   ClassRule class_rule_;
   TextColumns texts_;
   SoundColumns sounds_;
+  PictureColumns pictures_;
   std::vector<std::string> files_;
   std::optional<RowCondition> condition_;
   std::vector<Source> asked_;                                    // the keys that the condition names
@@ -485,10 +496,12 @@ std::vector<Key> keys() {
                           where_key(),
                           missing_key(),
                           text_words_key(),
-                          sound_words_key()};
+                          sound_words_key(),
+                          picture_words_key()};
   const std::vector<Key> classes = class_keys("values");
-  all.insert(all.end() - 2, classes.begin(), classes.end());
-  all.insert(all.end() - 2, hash_key());
+  all.insert(all.end() - 3, classes.begin(), classes.end());
+  all.insert(all.end() - 3, hash_key());
+  all.insert(all.end(), picture_keys().begin(), picture_keys().end());
   all.insert(all.end(), text_keys().begin(), text_keys().end());
   all.insert(all.end(), sound_keys().begin(), sound_keys().end());
   return all;
@@ -497,7 +510,7 @@ std::vector<Key> keys() {
 const RegisterReader json_lines({
     .name = "json_lines",
     .doc = "a JSON object on each line; an input is the value of a key: numbers, a class's name, text, or the path "
-           "of a wav file",
+           "of a picture or a wav file",
     .keys = keys(),
     .header = [](const ReaderRequest& request, const fs::path& root) { return JsonLines(request, root).header(); },
     .read = [](const ReaderRequest& request, const fs::path& root) { return JsonLines(request, root).read(); },

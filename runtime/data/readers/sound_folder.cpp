@@ -57,7 +57,7 @@ Table read_rows(const ReaderRequest& request, const fs::path& root) {
   const SoundColumns sounds = sounds_of(request);
   const ClassFolder folder = list_classes(request, root, kSounds);
   Table table{.rows = std::ssize(folder.files), .columns = {}};
-  std::vector<SoundPlace> places;
+  std::vector<FilePlace> places;
   for (size_t i = 0; i < request.columns.size(); ++i) {
     const ColumnRequest& asked = request.columns[i];
     const auto dims = sounds.is_sound(i) ? asked.dims : std::vector<int64_t>();
@@ -69,7 +69,7 @@ Table read_rows(const ReaderRequest& request, const fs::path& root) {
       if (is_label(asked)) label[row] = static_cast<int32_t>(folder.files[row].label);
     }
   }
-  sounds.read(places, root, request.place("folder"), table, [](const SoundPlace&, const UserError&) {});
+  sounds.read(places, root, request.place("folder"), table, [](const FilePlace&, const UserError&) {});
   for (const std::string& note : sounds.notes())
     table.notes.push_back(fmt::format("{}: {}", request.text("folder"), note));
   return table;
