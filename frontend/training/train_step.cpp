@@ -47,11 +47,11 @@ ValueId is_nth(ir::Builder& b, ValueId step, int64_t n, const std::string& name)
   return b("eq", {rest, b.like(0, rest)}, {}, name + ".runs");
 }
 
-ValueId if_runs(ir::Builder& b, ValueId runs, ValueId next, ValueId before, const std::string& name) {
+ValueId if_runs(ir::Builder& b, ValueId runs, ValueId next, ValueId before, std::string name) {
   if (!runs.valid()) return next;
   const ir::Dims dims = b.type(next).dims;
   const ValueId spread = dims.empty() ? runs : b("broadcast", {runs}, {{"shape", dims}}, name + ".runs");
-  return b("select", {spread, next, before}, {}, name + ".if_runs");
+  return b("select", {spread, next, before}, {}, std::move(name) + ".if_runs");
 }
 
 namespace {

@@ -91,7 +91,7 @@ ir::ValueId norm_of(ir::Builder& b, const ir::Values& gradients, const std::stri
 // Whether this is the n-th, 2n-th, ... step, counted from 1; `step` have been finished.
 ir::ValueId is_nth(ir::Builder& b, ir::ValueId step, int64_t n, const std::string& name);
 // `next` where a player runs, else `before`; `next` where `runs` is invalid. `name` is that of what is kept or renewed.
-ir::ValueId if_runs(ir::Builder& b, ir::ValueId runs, ir::ValueId next, ir::ValueId before, const std::string& name);
+ir::ValueId if_runs(ir::Builder& b, ir::ValueId runs, ir::ValueId next, ir::ValueId before, std::string name);
 // What a value depends on by differentiable operators, by ValueId index.
 std::vector<bool> ancestors(const ir::Graph& g, ir::ValueId of);
 

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "frontend/training/train_step.h"
+#include "ir/builder.h"
 #include "tests/unit/built_model.h"
 
 namespace heddle::frontend {
@@ -93,6 +95,22 @@ TEST(Phases, RunAtEachNthStep) {
     }
     expect_near(training.states["d"], by_hand.d, step);
     for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(training.states["g"].real[i], by_hand.g[i], 1e-7) << "step " << step;
+  }
+}
+
+// A graph's values move as it grows, at sizes of the container's choice; a name that is read behind that is one of freed
+// memory.
+TEST(Phases, NamesSurviveAGraphThatGrows) {
+  const ir::Type row{ir::DType::f32, {3}};
+  for (int more = 0; more < 70; ++more) {
+    ir::Graph g;
+    const ir::ValueId runs = g.add_input("runs", {ir::DType::boolean, {}}, ir::Role::input);
+    const ir::ValueId next = g.add_input("next", row, ir::Role::input);
+    const ir::ValueId before = g.add_input("a.name.longer.than.a.string.holds.inside", row, ir::Role::state);
+    for (int i = 0; i < more; ++i) g.add_input("more." + std::to_string(i), row, ir::Role::input);
+    ir::Builder b(g);
+    const ir::ValueId kept = if_runs(b, runs, next, before, g[before].name);
+    EXPECT_EQ(g[kept].name, "a.name.longer.than.a.string.holds.inside.if_runs") << more;
   }
 }
 
