@@ -17,13 +17,18 @@
 #include <vector>
 
 #include "runtime/data/picture_bmp.h"
+#include "runtime/data/picture_gif.h"
+#include "runtime/data/picture_tiff.h"
 #include "runtime/data/picture_turn.h"
+#include "runtime/data/picture_webp.h"
+#include "runtime/data/stored_picture.h"
 #include "runtime/files/file.h"
 
 namespace heddle::runtime::data {
 namespace {
 
 constexpr int kInks = 4;
+constexpr const char* kConvertHelp = "ImageMagick's mogrify -format png converts it";
 constexpr int64_t kMostFileBytes = int64_t{1} << 28;
 
 struct Picture {
@@ -207,7 +212,7 @@ void read_jpeg(const Picture& p, const std::vector<std::byte>& content, std::byt
   };
   require(read_header(jpeg, content));
   if (jpeg.info.num_components == kInks)  // which no one formula makes RGB of
-    p.fail("a JPEG of the four inks of printers (CMYK)", "convert it to RGB: ImageMagick's mogrify -colorspace sRGB");
+    p.fail("a JPEG of the four inks of printers (CMYK)", kInksHelp);
   const PictureSize stored{
       .height = jpeg.info.image_height, .width = jpeg.info.image_width, .channels = p.size.channels};
   make_row(
@@ -217,9 +222,7 @@ void read_jpeg(const Picture& p, const std::vector<std::byte>& content, std::byt
 
 void read_bmp_picture(const Picture& p, const std::vector<std::byte>& content, std::byte* to) {
   const Bmp bmp = read_bmp(content);
-  if (!bmp.fault.empty())
-    p.fail(fmt::format("not a BMP picture that can be read ({})", bmp.fault),
-           "ImageMagick's mogrify -format png converts it");
+  if (!bmp.fault.empty()) p.fail(fmt::format("not a BMP picture that can be read ({})", bmp.fault), kConvertHelp);
   const PictureSize stored{.height = bmp.height, .width = bmp.width, .channels = p.size.channels};
   const auto decode = [&](std::byte* rows) {
     std::vector<std::byte> rgba(static_cast<size_t>(bmp.width) * 4);
@@ -232,6 +235,24 @@ void read_bmp_picture(const Picture& p, const std::vector<std::byte>& content, s
   make_row(p, stored, 1, decode, to);
 }
 
+// Of the other formats, each by a class of its own.
+template <class Format>
+void read_stored(const Picture& p, const std::vector<std::byte>& content, const char* format, std::byte* to) {
+  Format picture(content);
+  const StoredPicture& stored = picture.stored;
+  if (!stored.fault.empty())
+    p.fail(fmt::format("not a {} picture that can be read ({})", format, stored.fault),
+           stored.help.empty() ? kConvertHelp : stored.help);
+  const PictureSize size{.height = stored.height, .width = stored.width, .channels = p.size.channels};
+  const auto decode = [&](std::byte* rows) {
+    const std::string damage = picture.decode([&](int64_t y, std::span<const std::byte> rgba) {
+      draw_on_black(rgba, size.channels, rows + y * size.width * size.channels);
+    });
+    if (!damage.empty()) p.fail(fmt::format("the picture is damaged ({})", damage));
+  };
+  make_row(p, size, stored.orientation, decode, to);
+}
+
 bool begins(const std::vector<std::byte>& content, std::string_view with) {
   return content.size() >= with.size() && std::memcmp(content.data(), with.data(), with.size()) == 0;
 }
@@ -240,11 +261,14 @@ bool has(const std::vector<std::byte>& content, size_t at, std::string_view what
   return content.size() >= at + what.size() && std::memcmp(content.data() + at, what.data(), what.size()) == 0;
 }
 
+// Of 32 or 64 bits, in either order.
+bool begins_tiff(const std::vector<std::byte>& content) {
+  return begins(content, {"II*\0", 4}) || begins(content, {"MM\0*", 4}) || begins(content, {"II+\0", 4}) ||
+         begins(content, {"MM\0+", 4});
+}
+
 // What is well known and not read; empty for all else.
 std::string_view other_format(const std::vector<std::byte>& content) {
-  if (begins(content, "GIF8")) return "GIF";
-  if (begins(content, "RIFF") && has(content, 8, "WEBP")) return "WebP";
-  if (begins(content, {"II*\0", 4}) || begins(content, {"MM\0*", 4})) return "TIFF";
   if (has(content, 4, "ftypavif")) return "AVIF";
   if (has(content, 4, "ftyphei") || has(content, 4, "ftypmif1")) return "HEIF";
   if (begins(content, {"\0\0\0\x0cjP  ", 8}) || begins(content, "\xff\x4f\xff\x51")) return "JPEG 2000";
@@ -255,7 +279,7 @@ std::string_view other_format(const std::vector<std::byte>& content) {
 }  // namespace
 
 const std::vector<std::string>& picture_endings() {
-  static const std::vector<std::string> endings = {".png", ".jpg", ".jpeg", ".bmp"};
+  static const std::vector<std::string> endings = {".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".gif"};
   return endings;
 }
 
@@ -275,9 +299,12 @@ void read_picture(const std::filesystem::path& file, const std::string& name, co
   if (begins(content, "\x89PNG\r\n\x1a\n")) return read_png(picture, content, to);
   if (begins(content, "\xff\xd8\xff")) return read_jpeg(picture, content, to);
   if (begins(content, "BM")) return read_bmp_picture(picture, content, to);
+  if (begins(content, "RIFF") && has(content, 8, "WEBP")) return read_stored<WebpPicture>(picture, content, "WebP", to);
+  if (begins_tiff(content)) return read_stored<TiffPicture>(picture, content, "TIFF", to);
+  if (begins(content, "GIF8")) return read_stored<GifPicture>(picture, content, "GIF", to);
   const std::string_view other = other_format(content);
-  if (other.empty()) picture.fail("none of a PNG, a JPEG and a BMP picture");
-  picture.fail(fmt::format("a {} picture, which is not read", other), "ImageMagick's mogrify -format png converts it");
+  if (other.empty()) picture.fail("none of a PNG, JPEG, BMP, WebP, TIFF and GIF picture");
+  picture.fail(fmt::format("a {} picture, which is not read", other), kConvertHelp);
 }
 
 }  // namespace heddle::runtime::data

@@ -27,12 +27,12 @@ struct Tiff {
 
 }  // namespace
 
-int exif_orientation(std::span<const unsigned char> app1) {
+int exif_orientation(std::span<const unsigned char> exif) {
   constexpr std::string_view kExif{"Exif\0\0", 6};
   constexpr size_t kEntry = 12;
   constexpr uint32_t kOrientation = 0x112, kShort = 3, kMagic = 42;
-  if (app1.size() < kExif.size() || !std::equal(kExif.begin(), kExif.end(), app1.begin())) return kUpright;
-  Tiff tiff{app1.subspan(kExif.size())};
+  const bool named = exif.size() >= kExif.size() && std::equal(kExif.begin(), kExif.end(), exif.begin());
+  Tiff tiff{named ? exif.subspan(kExif.size()) : exif};
   if (tiff.has(0, 2, 0x4d4d)) tiff.big_endian = true;
   if (!tiff.big_endian && !tiff.has(0, 2, 0x4949)) return kUpright;
   const std::optional<uint32_t> directory = tiff.number(4, 4);

@@ -32,7 +32,7 @@ def expect(truth, what):
 
 
 # Of the folders' files: models, their data and weights, pages.
-INSTALLED = {".json", ".csv", ".safetensors", ".jpg", ".jpeg", ".png", ".bmp", ".md"}
+INSTALLED = {".json", ".csv", ".safetensors", ".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".gif", ".md"}
 
 
 def run(*command, **options):
@@ -79,7 +79,7 @@ def check_control(deb, version):
     for field, value in wanted.items():
         expect(fields.get(field) == value, f"{field} is {fields.get(field)}, expected {value}")
     expect(depends.startswith("g++ (>= 4:12) | clang (>= 1:14), "), f"Depends does not name the compilers: {depends}")
-    for library in ("libc6", "libdnnl", "libfmt", "libgomp1", "libjpeg", "libmimalloc", "libpcre2-8-0", "libpng", "libsndfile1", "libstdc++6", "libutf8proc2", "libxxhash0", "zlib1g"):
+    for library in ("libc6", "libdnnl", "libfmt", "libgif7", "libgomp1", "libjpeg", "libmimalloc", "libpcre2-8-0", "libpng", "libsndfile1", "libstdc++6", "libtiff6", "libutf8proc2", "libwebp7", "libwebpdemux2", "libxxhash0", "zlib1g"):
         expect(library in depends, f"Depends lacks {library}: {depends}")
     expect(not re.search("cuda|nvidia|nvrtc", depends), f"CUDA is no dependency: {depends}")
     expect("Maintainer" in fields and "Description" in fields, f"fields are missing: {sorted(fields)}")

@@ -223,11 +223,11 @@ std::vector<Refused> refused() {
   std::string bad_sum = png;
   bad_sum[bad_sum.find("IDAT") + 10] ^= 0x55;
   return {
-      {"nothing", "", "none of a PNG, a JPEG and a BMP picture"},
-      {"a text", "no picture", "none of a PNG, a JPEG and a BMP picture"},
-      {"a GIF", "GIF89a" + std::string(30, '\1'), "a GIF picture, which is not read"},
-      {"a WebP", "RIFF" + little(20) + "WEBPVP8 ", "a WebP picture, which is not read"},
-      {"a TIFF", std::string("II*\0", 4) + little(8), "a TIFF picture, which is not read"},
+      {"nothing", "", "none of a PNG, JPEG, BMP, WebP, TIFF and GIF picture"},
+      {"a text", "no picture", "none of a PNG, JPEG, BMP, WebP, TIFF and GIF picture"},
+      {"a GIF", "GIF89a" + std::string(30, '\1'), "not a GIF picture that can be read ("},
+      {"a WebP", "RIFF" + little(20) + "WEBPVP8 ", "not a WebP picture that can be read ("},
+      {"a TIFF", std::string("II*\0", 4) + little(8), "not a TIFF picture that can be read ("},
       {"a HEIC", big(24) + "ftypheic", "a HEIF picture, which is not read"},
       {"the signature alone", png.substr(0, 8), kNoPng},
       {"half a header", png.substr(0, 20), kNoPng},

@@ -1,6 +1,7 @@
 # What is installed beside the programs and the library, and the packages of it: tools/package makes them.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/models
-  FILES_MATCHING PATTERN "*.json" PATTERN "*.csv" PATTERN "*.safetensors" PATTERN "*.jpg" PATTERN "*.jpeg" PATTERN "*.png" PATTERN "*.bmp")
+  FILES_MATCHING PATTERN "*.json" PATTERN "*.csv" PATTERN "*.safetensors" PATTERN "*.jpg" PATTERN "*.jpeg" PATTERN "*.png" PATTERN "*.bmp"
+  PATTERN "*.webp" PATTERN "*.tif" PATTERN "*.gif")
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/LICENSE packaging/copyright
   DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
@@ -52,6 +53,7 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 # The host device compiles every program. `clang` is the package that has clang++ by this name.
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "g++ (>= 4:12) | clang (>= 1:14)")
+# The libraries of pictures are opened, not linked: dpkg-shlibdeps does not see them (runtime/data/picture_library.h).
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "g++ (>= 4:12) | clang (>= 1:14), libgif7, libtiff6, libwebp7, libwebpdemux2")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "bash-completion, libcuda1, cuda-nvrtc-13-0")
 include(CPack)

@@ -52,7 +52,8 @@ std::string format_of(const std::string& path) {
                     "unpack it (gunzip); csv, jsonl and idx are read as .gz, too");
   throw UserError(
       ExitCode::usage, fmt::format("--in {}: its name does not say what it holds", path),
-      "npy, csv, idx, png, jpg, bmp, wav, jsonl, txt or a folder of pictures or sounds; else say it with --in-format");
+      "npy, csv, idx, png, jpg, bmp, webp, tif, gif, wav, jsonl, txt or a folder of pictures or sounds; else say it "
+      "with --in-format");
 }
 
 // "image=FILE" where image is an input; else all of it is a path.

@@ -19,9 +19,9 @@ namespace fs = std::filesystem;
 const FileKind kPictures = {
     .many = "pictures",
     .endings = picture_endings(),
-    .endings_text = "files end in .png, .jpg, .jpeg or .bmp",
-    .others = {".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm", ".heic", ".avif"},
-    .wanted = "pictures are PNG, JPEG or BMP",
+    .endings_text = kPictureEndings,
+    .others = {".ppm", ".pgm", ".heic", ".avif", ".jp2", ".jxl"},
+    .wanted = "pictures are PNG, JPEG, BMP, WebP, TIFF or GIF",
     .converted = "ImageMagick's mogrify -format png converts it",
 };
 

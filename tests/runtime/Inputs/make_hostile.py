@@ -172,7 +172,7 @@ os.symlink("nothing", "gone/a/1.png")
 os.mkdir("flat")
 write("flat/1.png", png(6, 8))
 os.makedirs("others/a")
-write("others/a/1.webp", b"RIFF")
+write("others/a/1.heic", b"RIFF")
 os.mkdir("no_class")
 for name in ("turning", "lost", "control"):
     folder(name, png(6, 8))

@@ -76,7 +76,7 @@ for name, content in damaged.items():
     (home / "0.png").write_bytes(good)
     (home / "1.png").write_bytes(content)
 
-for name, place in {"gif": "apple/2.GIF", "archive": "__MACOSX/._0.png"}.items():
+for name, place in {"avif": "apple/2.AVIF", "archive": "__MACOSX/._0.png"}.items():
     home = folder / f"odd_{name}"
     shutil.rmtree(home, ignore_errors=True)
     for path in ("apple/0.png", "pear/0.png", place):

@@ -1,0 +1,75 @@
+// A TIFF in memory, opened by libtiff: its first directory, and what the library says instead of printing it.
+//
+//   TiffFile tiff(file);             !tiff: tiff.reason says what is missing, or wrong with it
+//   tiff.number(TIFFTAG_IMAGEWIDTH)  ->  640
+//   tiff.problem()                   the first error since `forget`, or the first warning where none came
+//
+// libtiff is opened by the first (picture_library.h).
+#pragma once
+#include <tiffio.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace heddle::runtime::data {
+
+// Of what libtiff allocates at once, and of a strip or a tile.
+inline constexpr int64_t kMostTiffBytes = int64_t{1} << 29;
+
+struct TiffLibrary {
+  decltype(&TIFFClientOpenExt) open;
+  decltype(&TIFFClose) close;
+  decltype(&TIFFOpenOptionsAlloc) make_options;
+  decltype(&TIFFOpenOptionsFree) free_options;
+  decltype(&TIFFOpenOptionsSetMaxSingleMemAlloc) limit_memory;
+  decltype(&TIFFOpenOptionsSetErrorHandlerExtR) on_error;
+  decltype(&TIFFOpenOptionsSetWarningHandlerExtR) on_warning;
+  decltype(&TIFFGetFieldDefaulted) get;
+  decltype(&TIFFSetField) set;
+  decltype(&TIFFIsTiled) is_tiled;
+  decltype(&TIFFIsCODECConfigured) has_codec;
+  decltype(&TIFFComputeTile) tile_at;
+  decltype(&TIFFComputeStrip) strip_at;
+  decltype(&TIFFReadEncodedTile) read_tile;
+  decltype(&TIFFReadEncodedStrip) read_strip;
+  decltype(&TIFFReadRGBAImageOriented) read_rgba;
+  decltype(&TIFFGetVersion) version;
+};
+
+class TiffFile {
+ public:
+  explicit TiffFile(std::span<const std::byte> file);
+  ~TiffFile();
+  TiffFile(const TiffFile&) = delete;
+  TiffFile& operator=(const TiffFile&) = delete;
+
+  explicit operator bool() const { return tiff_ != nullptr; }
+  TIFF* get() const { return tiff_; }
+  // A field of one number of 16 or 32 bits, its default where it is not there and has one, else 0.
+  uint16_t short_number(uint32_t tag) const;
+  uint32_t number(uint32_t tag) const;
+
+  const std::string& problem() const { return error_.empty() ? warning_ : error_; }
+  void forget() { error_.clear(), warning_.clear(); }
+
+  const TiffLibrary* library = nullptr;  // nullptr: `problem` says so
+  // The file does not say what its samples behind the colours are; libtiff then writes that nobody knows.
+  bool no_extra_samples = false;
+
+ private:
+  static int note_error(TIFF* tiff, void* self, const char* module, const char* format, va_list words);
+  static int note_warning(TIFF* tiff, void* self, const char* module, const char* format, va_list words);
+  static tmsize_t read(thandle_t self, void* to, tmsize_t size);
+  static toff_t seek(thandle_t self, toff_t offset, int whence);
+
+  std::span<const std::byte> file_;
+  uint64_t at_ = 0;
+  bool incomplete_ = false;
+  std::string error_, warning_;
+  TIFF* tiff_ = nullptr;
+};
+
+}  // namespace heddle::runtime::data
