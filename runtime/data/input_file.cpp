@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -52,6 +53,7 @@ InputFile::InputFile(const std::filesystem::path& file, std::string name, const 
   if (stored_->file == nullptr) fail(fmt::format("cannot be opened: {}", std::strerror(errno)));
   std::setvbuf(stored_->file, nullptr, _IONBF, 0);
   stored_->stream.next_in = stored_->buffer.data();
+  refuse_columns();
   if (!stored_->at_member()) {
     // Who named it so meant another content: it was unpacked on its way, or only renamed.
     if (named_gzip(name_) && stored_->stream.avail_in > 0) fail(kNoGzip, kNoGzipHelp);
@@ -60,6 +62,26 @@ InputFile::InputFile(const std::filesystem::path& file, std::string name, const 
   constexpr int kGzipHeader = 16;
   if (inflateInit2(&stored_->stream, MAX_WBITS + kGzipHeader) != Z_OK) fail("no memory to inflate with");
   stored_->compressed = true;
+}
+
+// Files of columns, which are no text: who has one meets this at its name, not at its first byte.
+void InputFile::refuse_columns() const {
+  struct Format {
+    std::string_view begins;
+    const char *name, *pandas;
+  };
+  // Behind a Parquet's name stands a header of Thrift, whose first byte no text has.
+  constexpr std::array<Format, 3> kFormats = {{{"PAR1\x15", "a Parquet", "read_parquet"},
+                                               {{"ARROW1\0\0", 8}, "an Arrow", "read_feather"},
+                                               {"FEA1", "a Feather", "read_feather"}}};
+  stored_->fill(kFormats[1].begins.size());
+  const std::string_view content(reinterpret_cast<const char*>(stored_->stream.next_in), stored_->stream.avail_in);
+  for (const Format& format : kFormats)
+    if (content.starts_with(format.begins))
+      fail(fmt::format("{} file, which is not read", format.name),
+           fmt::format(
+               "convert it to csv: python3 -c 'import pandas; pandas.{}(\"{}\").to_csv(\"table.csv\", index=False)'",
+               format.pandas, name_));
 }
 
 InputFile::InputFile(int descriptor, std::string name, const Location& where)

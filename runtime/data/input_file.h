@@ -42,6 +42,7 @@ class InputFile {
   struct Close {
     void operator()(Stored* stored) const;
   };
+  void refuse_columns() const;
   size_t read_stored(std::byte* to, size_t size);
   size_t inflate_into(std::byte* to, size_t size);
 

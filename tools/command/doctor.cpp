@@ -9,6 +9,7 @@
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/cuda/nvrtc_child.h"
+#include "runtime/data/picture_library.h"
 #include "runtime/host/host_compiler.h"
 #include "runtime/host/host_device.h"
 #include "runtime/host/host_target.h"
@@ -51,6 +52,17 @@ Finding known_answers(const runtime::KernelCache& cache) {
   } catch (const UserError& error) {
     return {kName, error.diagnostics().front().message, false};
   }
+}
+
+// Libraries that are opened when such a picture is.
+Finding pictures() {
+  std::string text;
+  bool all = true;
+  for (const auto& library : {runtime::data::webp_state(), runtime::data::tiff_state(), runtime::data::gif_state()}) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", library.library, library.state);
+    all = all && library.found;
+  }
+  return {"pictures", text, all};
 }
 
 Finding nvrtc() {
@@ -117,6 +129,7 @@ void doctor(bool json) {
   findings.push_back({"onednn", fmt::format("{} with {}", runtime::onednn_version(), runtime::onednn_instructions())});
   findings.push_back(found("host device", [] { return runtime::HostDevice().description(); }));
   findings.push_back(found("processor", processor));
+  findings.push_back(pictures());
   findings.push_back(nvrtc());
   for (Finding& f : cuda_findings()) findings.push_back(std::move(f));
   const bool used = cache.problem().empty();
