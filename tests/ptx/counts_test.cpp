@@ -114,10 +114,12 @@ const std::set<std::string> kOfFewChannels = {"alexnet_small", "autoencoder", "d
 // Models of sequences, of which the counts are off: attention in blocks is counted at a fraction of what it executes,
 // and small kernels of loops at 0.7 to 1.5 times. So is the kernel that adds up the three losses of quantile_regression,
 // vq_vae and wgan_gp: it reads three times as many sectors of scalars as it is said to. Gathered products of
-// tabular_mixed and sums behind convolutions of volume_segmentation execute 0.66 to 1.39 times the instructions. They are
-// in no test of counts until that is mended.
+// tabular_mixed and sums behind convolutions of volume_segmentation execute 0.66 to 1.39 times the instructions, and
+// the products and norms of byol_small 0.7 to 1.4 times, with 0.3 to 0.6 of the sectors said. They are in no test of
+// counts until that is mended.
 const std::set<std::string> kMiscounted = {"addition_rnn",
                                            "bert_base",
+                                           "byol_small",
                                            "char_gpt",
                                            "gpt2_124m",
                                            "llama_small",
