@@ -8,7 +8,7 @@ from twins.parts import channels_first
 
 
 def perceptron(before, after, hidden=128):
-    return nn.Sequential(nn.Linear(before, hidden), nn.BatchNorm1d(hidden), nn.ReLU(), nn.Linear(hidden, after))
+    return nn.Sequential(nn.Linear(before, hidden, bias=False), nn.BatchNorm1d(hidden), nn.ReLU(), nn.Linear(hidden, after, bias=False))
 
 
 def encoder(width, code):
@@ -16,7 +16,7 @@ def encoder(width, code):
     for f, stride in ((width, 2), (2 * width, 2), (4 * width, 1)):
         layers += [nn.Conv2d(before, f, 3, stride, 1, bias=False), nn.BatchNorm2d(f), nn.ReLU()]
         before = f
-    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(16 * before, code))
+    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(16 * before, code, bias=False))
 
 
 def uniform(n, low, high):
