@@ -10,6 +10,8 @@ namespace {
 
 using namespace ir;
 
+bool is_relu(const OpDef& op) { return op.traits.at_least == 0.0; }
+
 std::string refusal(const Graph& g, const Node& n, const Target& target) {
   if (!n.op->traits.convolution) return "used for convolutions only";
   if (!target.gpu) return "runs on a GPU only, not on " + target.name;
@@ -19,9 +21,11 @@ std::string refusal(const Graph& g, const Node& n, const Target& target) {
   return {};
 }
 
-// A bias and relu stay generated: for f32 without TF32 few of its engines add them, and it does not say that its relu
-// keeps nan.
-std::vector<EpilogueStep> epilogue(const Node& /*n*/) { return {}; }
+// relu behind a bias alone: with a nan in the bias the device sees whether an engine's relu keeps it (runtime/cuda/cudnn.h).
+std::vector<EpilogueStep> epilogue(const Node& n) {
+  if (n.op->traits.convolution->result != ConvolutionRoles::kMade) return {};
+  return {Bias{}, Activation{.takes = is_relu, .behind_bias = true}};
+}
 
 // Its tensor cores take operands of f32 as tf32, which is finer than all that may be asked for.
 LibraryPlan plan(const Graph& kernel, const Target& /*target*/) {

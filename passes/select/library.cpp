@@ -40,18 +40,22 @@ std::vector<NodeId> activation_after(const Graph& g, ValueId y, const Activation
   return {next};
 }
 
-// The node and what of the library's epilogue follows it.
-std::vector<NodeId> with_epilogue(const Graph& g, NodeId n, const Library& library) {
-  std::vector<NodeId> members{n};
-  if (g[n].results.size() != 1) return members;
+// The node and what of the library's epilogue follows it: with all of that first, and without its last step after that.
+std::vector<std::vector<NodeId>> with_epilogue(const Graph& g, NodeId n, const Library& library) {
+  std::vector<std::vector<NodeId>> all{{n}};
+  if (g[n].results.size() != 1) return all;
   ValueId y = g[n].results[0];
   for (const EpilogueStep& step : library.epilogue(g[n])) {
     const auto* activation = std::get_if<Activation>(&step);
+    if (activation != nullptr && activation->behind_bias && all.size() == 1) continue;
     const std::vector<NodeId> nodes = activation != nullptr ? activation_after(g, y, *activation) : bias_after(g, y);
+    if (nodes.empty()) continue;
+    std::vector<NodeId> members = all.front();
     members.insert(members.end(), nodes.begin(), nodes.end());
     y = g[members.back()].results[0];
+    all.insert(all.begin(), std::move(members));
   }
-  return members;
+  return all;
 }
 
 // The nodes that make its operands and that the library takes with it, in the operands' order: so are a call's arguments.
@@ -64,15 +68,15 @@ std::vector<NodeId> prologue(const Graph& g, const Node& n, const Library& libra
   return nodes;
 }
 
-Offer offer_of(const AvailableLibrary& available, const Asked& asked) {
+// A call of the node with so much of its epilogue.
+Offer offer_with(const AvailableLibrary& available, const Asked& asked, const std::vector<NodeId>& members) {
   const Library& library = *available.rules;
   const Graph& g = asked.graph;
   const Target& target = asked.options.target;
-  Offer offer{.name = library.name, .refusal = library.refusal(g, g[asked.node], target)};
-  if (!offer.refusal.empty()) return offer;
+  Offer offer{.name = library.name};
   offer.nodes = prologue(g, g[asked.node], library);
   offer.copied = {offer.nodes.begin(), offer.nodes.end()};
-  std::ranges::copy(with_epilogue(g, asked.node, library), std::back_inserter(offer.nodes));
+  std::ranges::copy(members, std::back_inserter(offer.nodes));
   Extract call = extract(g, offer.nodes, read_results(g, offer.nodes.back()), Slots::separate);
   call.kernel.name = kernel_name(call.kernel);
   const LibraryPlan plan = library.plan(call.kernel, target);
@@ -91,6 +95,23 @@ Offer offer_of(const AvailableLibrary& available, const Asked& asked) {
   offer.figure = [&library, &target](const Graph& kernel, double) {
     return library.figure != nullptr ? library.figure(kernel, target) : Figure{kernel_cost(kernel, target).seconds};
   };
+  return offer;
+}
+
+Offer offer_of(const AvailableLibrary& available, const Asked& asked) {
+  const Library& library = *available.rules;
+  const Graph& g = asked.graph;
+  Offer offer{.name = library.name, .refusal = library.refusal(g, g[asked.node], asked.options.target)};
+  if (!offer.refusal.empty()) return offer;
+  std::string without;
+  for (const std::vector<NodeId>& members : with_epilogue(g, asked.node, library)) {
+    offer = offer_with(available, asked, members);
+    if (offer.refusal.empty()) {
+      offer.detail += without;
+      return offer;
+    }
+    without = fmt::format("; not with {}: {}", g[members.back()].op->name, offer.refusal);
+  }
   return offer;
 }
 

@@ -28,6 +28,7 @@ struct Bias {};
 // An operator of one operand: whether the library applies it.
 struct Activation {
   bool (*takes)(const ir::OpDef& op);
+  bool behind_bias = false;  // only where the step before it, a bias, is there
 };
 using EpilogueStep = std::variant<Bias, Activation>;
 
@@ -37,7 +38,8 @@ struct Library {
   std::string (*refusal)(const ir::Graph& g, const ir::Node& n, const ir::Target& target);
   // What it can compute of the node's operands on their way in, or nullptr: a node that its call takes with it.
   bool (*prologue)(const ir::Graph& g, const ir::Node& operand) = nullptr;
-  // What it can apply to the node's result on its way out, in this order, each or none.
+  // What it can apply to the node's result on its way out, in this order, each or none. Where the real library has no
+  // primitive with all of it, the last ones stay generated.
   std::vector<EpilogueStep> (*epilogue)(const ir::Node& n);
   // How the call is executed; `kernel` holds the node and its epilogue.
   LibraryPlan (*plan)(const ir::Graph& kernel, const ir::Target& target);

@@ -6,6 +6,9 @@
 //
 // The plan is made when the program is loaded, before anything is recorded, and is kept. It takes no more scratch than
 // the program's memory plan has for it.
+//
+// relu keeps nan here, and the library does not say whether its own does. So a call that ends in relu is tried with a
+// nan in its bias when it is bound, and an engine that makes a number of it is passed over for the next one.
 #pragma once
 #include <memory>
 #include <string>
@@ -28,9 +31,11 @@ class Cudnn {
 
   const CudnnApi& api() const { return api_; }
   cudnn::Handle handle() const { return handle_; }
+  cuda::Stream stream() const { return stream_; }
 
  private:
   const CudnnApi& api_;
+  cuda::Stream stream_;
   cudnn::Handle handle_ = nullptr;
 };
 
@@ -52,10 +57,12 @@ class CudnnCall {
   std::string engine() const;                // what was taken: "engine 67"
 
  private:
+  bool relu_keeps_nan(const std::string& dtype) const;
+
   const Cudnn& library_;
   std::string about_;  // "'conv2d.2': f32[..] = ..", for messages
   std::vector<Place> places_;
-  std::array<size_t, 3> arrays_;  // of x, w and y in `places_`
+  std::vector<size_t> arrays_;  // of x, w, y and the bias in `places_`
   cuda::Address workspace_;
   std::unique_ptr<CudnnPlan> plan_;
 };

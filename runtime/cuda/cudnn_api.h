@@ -30,9 +30,12 @@ constexpr int kF32 = 0, kF16 = 2, kBf16 = 9;
 constexpr int kCrossCorrelation = 1;
 // cudnnBackendHeurMode_t
 constexpr int kFallback = 2, kModeA = 3;
+// cudnnPointwiseMode_t, cudnnNanPropagation_t
+constexpr int kAdd = 0, kRelu = 100, kPropagateNan = 1;
 
 // cudnnBackendDescriptorType_t
 enum Kind : int {
+  kPointwise = 0,
   kConvolution = 1,
   kEngine = 2,
   kEngineConfig = 3,
@@ -41,6 +44,7 @@ enum Kind : int {
   kForward = 10,
   kFilterGradient = 11,
   kDataGradient = 12,
+  kPointwiseOperation = 13,
   kOperationGraph = 15,
   kVariantPack = 16,
   kTensor = 17,
@@ -50,18 +54,24 @@ enum Kind : int {
 enum Element : int {
   kHandle = 0,
   kDataType = 1,
+  kBoolean = 2,
   kInt64 = 3,
   kFloat = 4,
   kVoidPointer = 6,
   kConvolutionMode = 7,
   kHeuristicMode = 8,
+  kNanPropagation = 10,
   kNumericalNote = 11,
+  kPointwiseModeType = 14,
   kDescriptor = 15,
   kBehaviorNote = 19,
   kChar = 24,
 };
 // cudnnBackendAttributeName_t
 enum Attribute : int {
+  kPointwiseMode = 0,
+  kPointwisePrecision = 1,
+  kPointwiseNan = 2,
   kConvolutionComputeType = 100,
   kConvolutionKind = 101,
   kConvolutionDilations = 102,
@@ -96,6 +106,10 @@ enum Attribute : int {
   kFilterGradientDw = 715,
   kFilterGradientX = 716,
   kFilterGradientDy = 717,
+  kPointwiseHow = 750,
+  kPointwiseX = 751,
+  kPointwiseB = 752,
+  kPointwiseY = 753,
   kGraphHandle = 800,
   kGraphOperations = 801,
   kTensorAlignment = 900,
@@ -103,6 +117,7 @@ enum Attribute : int {
   kTensorDims = 902,
   kTensorStrides = 903,
   kTensorId = 906,
+  kTensorVirtual = 907,
   kPackIds = 1000,
   kPackPointers = 1001,
   kPackWorkspace = 1003,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "ir/check.h"
@@ -52,6 +53,23 @@ std::string refusal_of_tensor(const codegen::TensorDesc& t, const std::string& d
   return {};
 }
 
+// A bias, or a bias and relu, behind a forward convolution.
+std::string refusal_of_epilogue(const codegen::Library& call) {
+  if (call.epilogue.empty()) return {};
+  if (operation_of(*call.convolution) != CudnnOperation::forward) return "an epilogue on a gradient";
+  const bool relu = call.epilogue.size() == 2 && call.epilogue[1].at_least == 0.0;
+  if (!call.epilogue[0].bias || (call.epilogue.size() > 1 && !relu))
+    return fmt::format("epilogue {}", call.epilogue.back().op);
+  return {};
+}
+
+// A vector of channels as one pixel of one image.
+CudnnTensor one_pixel(const codegen::TensorDesc& t, size_t rank) {
+  codegen::TensorDesc pixel{t.dtype, std::vector<int64_t>(rank, 1)};
+  pixel.dims.back() = t.dims[0];
+  return channels_second(pixel);
+}
+
 std::string shape(const codegen::TensorDesc& t) { return fmt::format("{}[{}]", t.dtype, fmt::join(t.dims, ",")); }
 
 }  // namespace
@@ -59,7 +77,7 @@ std::string shape(const codegen::TensorDesc& t) { return fmt::format("{}[{}]", t
 std::string cudnn_refusal(const codegen::Library& call) {
   if (!call.convolution) return fmt::format("operator {}", call.op);
   if (call.results.size() != 1) return fmt::format("{} results", call.results.size());
-  if (!call.epilogue.empty()) return fmt::format("epilogue {}", call.epilogue.back().op);
+  if (std::string why = refusal_of_epilogue(call); !why.empty()) return why;
   for (const codegen::TensorDesc& t : call.operands)
     if (std::string why = refusal_of_tensor(t, call.results[0].dtype); !why.empty()) return why;
   return refusal_of_tensor(call.results[0], call.results[0].dtype);
@@ -70,19 +88,24 @@ CudnnConvolution describe_cudnn(const codegen::Library& call) {
   const ConvolutionRoles& roles = *call.convolution;
   const std::vector<int64_t>& pads = call.integers.at("pads");
   const auto behind = pads.begin() + static_cast<std::ptrdiff_t>(pads.size() / 2);
-  return {.operation = operation_of(roles),
-          .x = channels_second(array(call, roles.image)),
-          .w = channels_second(array(call, roles.filter)),
-          .y = channels_second(array(call, roles.result)),
-          .low = {pads.begin(), behind},
-          .high = {behind, pads.end()},
-          .strides = call.integers.at("strides"),
-          .dilations = call.integers.at("dilations"),
-          .tf32 = call.precision != "f32"};
+  CudnnConvolution c{.operation = operation_of(roles),
+                     .x = channels_second(array(call, roles.image)),
+                     .w = channels_second(array(call, roles.filter)),
+                     .y = channels_second(array(call, roles.result)),
+                     .low = {pads.begin(), behind},
+                     .high = {behind, pads.end()},
+                     .strides = call.integers.at("strides"),
+                     .dilations = call.integers.at("dilations"),
+                     .tf32 = call.precision != "f32"};
+  if (!call.epilogue.empty()) c.bias = one_pixel(call.operands[2], c.y.dims.size());
+  c.relu = call.epilogue.size() == 2;
+  return c;
 }
 
 std::string cudnn_shapes(const codegen::Library& call) {
-  return fmt::format("{} = {}, {}", shape(call.results[0]), shape(call.operands[0]), shape(call.operands[1]));
+  const char* epilogue[] = {"", " with bias", " with bias, relu"};
+  return fmt::format("{} = {}, {}{}", shape(call.results[0]), shape(call.operands[0]), shape(call.operands[1]),
+                     epilogue[std::min<size_t>(call.epilogue.size(), 2)]);
 }
 
 }  // namespace heddle::runtime

@@ -9,6 +9,7 @@
 // numbers of channels say how many groups there are.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,13 +28,16 @@ struct CudnnConvolution {
   CudnnTensor x, w, y;                                 // each array, or its gradient
   std::vector<int64_t> low, high, strides, dilations;  // of each axis of space
   bool tf32 = false;                                   // operands of f32 may be rounded to it
+  // Of a forward convolution: a vector that is added along the channels, as a tensor of one pixel; then max(.., 0).
+  std::optional<CudnnTensor> bias = {};
+  bool relu = false;
 };
 
 // Why the library does not take the call: "dtype i32"; "" where it may. A function of the call alone.
 std::string cudnn_refusal(const codegen::Library& call);
 // Of a call that is not refused.
 CudnnConvolution describe_cudnn(const codegen::Library& call);
-// The operands and the result, for messages: "f32[8,14,14,16] = f32[8,28,28,3], f32[16,5,5,3]".
+// The operands and the result, for messages: "f32[8,14,14,16] = f32[8,28,28,3], f32[16,5,5,3] with bias, relu".
 std::string cudnn_shapes(const codegen::Library& call);
 
 }  // namespace heddle::runtime

@@ -43,15 +43,19 @@ void CudnnObject::finish() { check(api_.Finalize(object_), "cudnnBackendFinalize
 
 namespace {
 
-// --- the graph of one operation ---
+// --- the graph of a convolution and what follows it ---
 
-CudnnObject tensor(const CudnnApi& api, const CudnnTensor& t, int64_t id, int64_t alignment) {
+enum class Stored { yes, no };  // no: it has no address
+CudnnObject tensor(const CudnnApi& api, const CudnnTensor& t, int64_t id, int64_t alignment,
+                   Stored stored = Stored::yes) {
+  constexpr bool kVirtual = true;
   CudnnObject object(api, cudnn::kTensor);
   object.set(cudnn::kTensorType, cudnn::kDataType, t.type);
   object.set(cudnn::kTensorDims, t.dims);
   object.set(cudnn::kTensorStrides, t.strides);
   object.set(cudnn::kTensorId, id);
   object.set(cudnn::kTensorAlignment, alignment);
+  if (stored == Stored::no) object.set(cudnn::kTensorVirtual, cudnn::kBoolean, 1, &kVirtual);
   object.finish();
   return object;
 }
@@ -87,18 +91,70 @@ OperationWords words_of(CudnnOperation operation) {
   return {kForward, kForwardConvolution, kForwardX, kForwardW, kForwardY, kForwardAlpha, kForwardBeta};
 }
 
-CudnnObject operation(const CudnnApi& api, const CudnnConvolution& c, const CudnnPlanning& planning) {
+CudnnObject convolution(const CudnnApi& api, const CudnnConvolution& c, const CudnnPlanning& planning, CudnnObject y) {
   constexpr float kOne = 1, kZero = 0;
   const OperationWords words = words_of(c.operation);
   CudnnObject object(api, words.kind);
   object.set(words.geometry, geometry(api, c));
   object.set(words.x, tensor(api, c.x, kCudnnIds[0], planning.alignment[0]));
   object.set(words.w, tensor(api, c.w, kCudnnIds[1], planning.alignment[1]));
-  object.set(words.y, tensor(api, c.y, kCudnnIds[2], planning.alignment[2]));
+  object.set(words.y, std::move(y));
   object.set(words.alpha, cudnn::kFloat, 1, &kOne);
   object.set(words.beta, cudnn::kFloat, 1, &kZero);
   object.finish();
   return object;
+}
+
+// Sums of f32 on their way to the next operation.
+CudnnObject between(const CudnnApi& api, CudnnTensor y, int64_t number) {
+  constexpr int64_t kAligned = 16;
+  y.type = cudnn::kF32;
+  return tensor(api, y, kCudnnIds.back() + number, kAligned, Stored::no);
+}
+
+CudnnObject pointwise(const CudnnApi& api, int mode, cudnn::Object x, std::optional<CudnnObject> b, CudnnObject y) {
+  CudnnObject how(api, cudnn::kPointwise);
+  how.set(cudnn::kPointwiseMode, cudnn::kPointwiseModeType, mode);
+  how.set(cudnn::kPointwisePrecision, cudnn::kDataType, cudnn::kF32);
+  if (mode == cudnn::kRelu) how.set(cudnn::kPointwiseNan, cudnn::kNanPropagation, cudnn::kPropagateNan);
+  how.finish();
+  CudnnObject object(api, cudnn::kPointwiseOperation);
+  object.set(cudnn::kPointwiseHow, std::move(how));
+  object.set(cudnn::kPointwiseX, cudnn::kDescriptor, 1, &x);
+  if (b) object.set(cudnn::kPointwiseB, std::move(*b));
+  object.set(cudnn::kPointwiseY, std::move(y));
+  object.finish();
+  return object;
+}
+
+// The last operation, which keeps those before it; `all` has them in order.
+CudnnObject with_bias(const CudnnApi& api, const CudnnConvolution& c, const CudnnPlanning& planning, CudnnObject y,
+                      std::vector<cudnn::Object>& all) {
+  CudnnObject sums = between(api, c.y, 1);
+  const cudnn::Object from = sums.get();
+  CudnnObject first = convolution(api, c, planning, std::move(sums));
+  CudnnObject bias = tensor(api, *c.bias, kCudnnIds[3], planning.alignment[3]);
+  CudnnObject add = pointwise(api, cudnn::kAdd, from, std::move(bias), std::move(y));
+  all = {first.get(), add.get()};
+  add.keep(std::move(first));
+  return add;
+}
+CudnnObject operations(const CudnnApi& api, const CudnnConvolution& c, const CudnnPlanning& planning,
+                       std::vector<cudnn::Object>& all) {
+  CudnnObject y = tensor(api, c.y, kCudnnIds[2], planning.alignment[2]);
+  if (!c.bias) {
+    CudnnObject alone = convolution(api, c, planning, std::move(y));
+    all = {alone.get()};
+    return alone;
+  }
+  if (!c.relu) return with_bias(api, c, planning, std::move(y), all);
+  CudnnObject added = between(api, c.y, 2);
+  const cudnn::Object from = added.get();
+  CudnnObject before = with_bias(api, c, planning, std::move(added), all);
+  CudnnObject relu = pointwise(api, cudnn::kRelu, from, std::nullopt, std::move(y));
+  all.push_back(relu.get());
+  relu.keep(std::move(before));
+  return relu;
 }
 
 // Sets what an object is made for: a device at hand, or one that is described.
@@ -127,7 +183,9 @@ class ForDevice {
 CudnnObject graph(const CudnnApi& api, const CudnnConvolution& c, const CudnnPlanning& planning,
                   const ForDevice& device) {
   CudnnObject object(api, cudnn::kOperationGraph);
-  object.set(cudnn::kGraphOperations, operation(api, c, planning));
+  std::vector<cudnn::Object> all;
+  object.keep(operations(api, c, planning, all));
+  object.set(cudnn::kGraphOperations, cudnn::kDescriptor, std::ssize(all), all.data());
   device.set(object, cudnn::kGraphHandle, std::nullopt);
   object.finish();
   return object;
@@ -235,6 +293,7 @@ class Chooser {
       const std::string words = objection(notes(engine, kEngineNumericalNotes, kNumericalNote),
                                           notes(engine, kEngineBehaviorNotes, kBehaviorNote), exact_f32_);
       if (!words.empty()) return count(words), std::nullopt;
+      if (std::ranges::count(planning_.passed_over, index) > 0) return count("drop nan in relu"), std::nullopt;
       return plan(std::move(configuration), index);
     } catch (const CudnnFailure& failure) {
       return count(failure.why), std::nullopt;
@@ -276,8 +335,7 @@ CudnnPlanned plan_cudnn(const CudnnApi& api, const CudnnConvolution& convolution
 CudnnNeeds cudnn_needs(const CudnnApi& api, const codegen::Library& call, const std::string& device) {
   constexpr int64_t kMost = int64_t{64} << 20, kLine = 256;
   if (std::string refusal = cudnn_refusal(call); !refusal.empty()) return {-1, refusal};
-  const CudnnPlanned planned =
-      plan_cudnn(api, describe_cudnn(call), {.device = device, .alignment = {16, 16, 16}, .workspace = kMost});
+  const CudnnPlanned planned = plan_cudnn(api, describe_cudnn(call), {.device = device, .workspace = kMost});
   if (!planned.plan) return {-1, planned.why};
   return {(planned.plan->workspace + kLine - 1) / kLine * kLine, {}};
 }

@@ -5,11 +5,16 @@
 // Not admitted: engines that add in no fixed order, that sum in less than f32, that round operands to halves, that
 // transform (Winograd's, Fourier's: their errors are others), that compile at run time, or that need another library;
 // tensor cores for operands of f32 where they may not be rounded to TF32. The notes of an engine say what it does.
+//
+// A bias and relu are operations of the same graph: the sums and what is added to them have no address, and are f32.
+//
+//   conv(x, w) -> virtual;  virtual + bias -> virtual;  relu(virtual) -> y
 #pragma once
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -38,6 +43,7 @@ class CudnnObject {
   void set(cudnn::Attribute attribute, const std::vector<int64_t>& values);
   void set(cudnn::Attribute attribute, cudnn::Element element, int word) { set(attribute, element, 1, &word); }
   void set(cudnn::Attribute attribute, CudnnObject part);  // keeps it
+  void keep(CudnnObject part) { parts_.push_back(std::move(part)); }
   void finish();
   void get(cudnn::Attribute attribute, cudnn::Element element, int64_t most, int64_t* count, void* values) const;
   cudnn::Object get() const { return object_; }
@@ -52,11 +58,13 @@ class CudnnObject {
 
 struct CudnnPlanning {
   std::variant<std::string, cudnn::Handle> device;  // as JSON, or the device of a handle
-  std::array<int64_t, 3> alignment = {16, 16, 16};  // bytes that the addresses of x, w and y are multiples of
-  int64_t workspace = 0;                            // most bytes of scratch
+  // Bytes that the addresses of x, w, y and the bias are multiples of.
+  std::array<int64_t, 4> alignment = {16, 16, 16, 16};
+  int64_t workspace = 0;                  // most bytes of scratch
+  std::vector<int64_t> passed_over = {};  // engines that were seen to drop nan in relu
 };
-// The ids of x, w and y in a plan.
-constexpr std::array<int64_t, 3> kCudnnIds = {1, 2, 3};
+// The ids of x, w, y and the bias in a plan.
+constexpr std::array<int64_t, 4> kCudnnIds = {1, 2, 3, 4};
 
 struct CudnnPlan {
   CudnnObject object;

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "frontend/build_graph.h"
@@ -63,7 +64,7 @@ struct TensorArguments {
   Sizes strides = strides_of(dims);
   int64_t id = 0, alignment = 16;
   int type = cudnn::kF32;
-  bool finished = true;
+  bool finished = true, has_address = true;
 };
 // All arguments of a convolution of 2 images, in a form that is right.
 struct Arguments {
@@ -78,6 +79,10 @@ struct Arguments {
   bool destroys_too_early = false, has_handle_at_the_call = true, has_stream = true;
   int64_t engine = 66;
   Sizes ids = {1, 2, 3};
+  // Behind it, in the forms of with_epilogue().
+  std::optional<TensorArguments> bias = {}, sums = {}, added = {};
+  int add = cudnn::kAdd, nan = cudnn::kPropagateNan, of_pointwise = cudnn::kF32;
+  bool relu_has_bias = false, relu_twice = false;
   std::vector<cuda::Address> arrays;
   cuda::Address workspace = 0;
 };
@@ -88,6 +93,16 @@ Arguments right(FakeGpu& gpu) {
   Arguments a;
   a.arrays = {gpu.allocate(kX), gpu.allocate(kW), gpu.allocate(kY)};
   a.workspace = gpu.allocate(kScratch);
+  return a;
+}
+
+// The same with a bias and relu in one graph.
+Arguments with_epilogue(FakeGpu& gpu) {
+  Arguments a = right(gpu);
+  a.bias = TensorArguments{.dims = {1, 8, 1, 1}, .id = 4};
+  a.sums = TensorArguments{.dims = a.y.dims, .id = 5, .has_address = false};
+  a.added = TensorArguments{.dims = a.y.dims, .id = 6, .has_address = false};
+  a.ids.push_back(4), a.arrays.push_back(gpu.allocate(32));
   return a;
 }
 
@@ -138,13 +153,15 @@ cudnn::Object tensor(Chain& c, const TensorArguments& t) {
   c.set(object, cudnn::kTensorDims, t.dims), c.set(object, cudnn::kTensorStrides, t.strides);
   c.set(object, cudnn::kTensorId, cudnn::kInt64, t.id);
   c.set(object, cudnn::kTensorAlignment, cudnn::kInt64, t.alignment);
+  const bool is_virtual = !t.has_address;
+  if (is_virtual) c.set(object, cudnn::kTensorVirtual, cudnn::kBoolean, is_virtual);
   if (t.finished) c.finish(object);
   return object;
 }
 
-cudnn::Object operation(Chain& c, const Arguments& a) {
+cudnn::Object operation(Chain& c, const Arguments& a, cudnn::Object y) {
   using namespace cudnn;
-  const Object x = tensor(c, a.x), w = tensor(c, a.w), y = tensor(c, a.y);
+  const Object x = tensor(c, a.x), w = tensor(c, a.w);
   const Object geometry = c.make(kConvolution);
   c.set(geometry, kConvolutionComputeType, kDataType, a.compute);
   c.set(geometry, kConvolutionKind, kConvolutionMode, a.mode);
@@ -162,6 +179,32 @@ cudnn::Object operation(Chain& c, const Arguments& a) {
   if (a.destroys_too_early) c.destroy(x);
   c.finish(object);
   return object;
+}
+
+cudnn::Object pointwise(Chain& c, const Arguments& a, int mode, cudnn::Object x, cudnn::Object b, cudnn::Object y) {
+  using namespace cudnn;
+  const Object how = c.make(kPointwise);
+  c.set(how, kPointwiseMode, kPointwiseModeType, mode);
+  c.set(how, kPointwisePrecision, kDataType, a.of_pointwise);
+  if (mode == kRelu) c.set(how, kPointwiseNan, kNanPropagation, a.nan);
+  c.finish(how);
+  const Object object = c.make(kPointwiseOperation);
+  c.set(object, kPointwiseHow, kDescriptor, how);
+  c.set(object, kPointwiseX, kDescriptor, x), c.set(object, kPointwiseY, kDescriptor, y);
+  if (b != nullptr) c.set(object, kPointwiseB, kDescriptor, b);
+  c.finish(object);
+  return object;
+}
+
+std::vector<cudnn::Object> operations(Chain& c, const Arguments& a) {
+  using namespace cudnn;
+  const Object y = tensor(c, a.y);
+  if (!a.sums) return {operation(c, a, y)};
+  const Object sums = tensor(c, *a.sums), added = tensor(c, *a.added), bias = tensor(c, *a.bias);
+  std::vector<Object> all = {operation(c, a, sums), pointwise(c, a, a.add, sums, bias, added),
+                             pointwise(c, a, kRelu, added, a.relu_has_bias ? bias : nullptr, y)};
+  if (a.relu_twice) all[1] = all[2];
+  return all;
 }
 
 // The configuration of an engine of that number, among those that the heuristic names.
@@ -193,8 +236,9 @@ cudnn::Object plan(Chain& c, const CudnnApi& api, const Arguments& a, cudnn::Han
   const Object description = c.make(kDeviceProperties);
   c.set(description, kDeviceJson, kChar, std::ssize(json), json.data());
   c.finish(description);
-  const Object one = operation(c, a), graph = c.make(kOperationGraph);  // parts before what refers to them
-  c.set(graph, kGraphOperations, kDescriptor, one);
+  const std::vector<Object> all = operations(c, a);
+  const Object graph = c.make(kOperationGraph);  // parts before what refers to them
+  c.set(graph, kGraphOperations, kDescriptor, std::ssize(all), all.data());
   if (a.has_handle) c.set(graph, kGraphHandle, kHandle, handle);
   c.finish(graph);
   const Object config = configuration(c, api, a, graph, description);
@@ -332,22 +376,55 @@ const std::vector<Fault>& faults() {
   return kFaults;
 }
 
+const std::vector<Fault>& faults_of_epilogues() {
+  static const std::vector<Fault> kFaults = {
+      {"SumsWithAnAddress", [](auto& a) { a.sums->has_address = true; }, "5 has an address, and is between"},
+      {"AddedWithAnAddress", [](auto& a) { a.added->has_address = true; }, "6 has an address, and is between"},
+      {"ResultWithoutAnAddress", [](auto& a) { a.y.has_address = false; }, "a result without an address"},
+      {"SumsOfHalves", [](auto& a) { a.sums->type = cudnn::kF16; }, "sums of type 2 between two operations"},
+      {"HalvesAreAdded", [](auto& a) { a.of_pointwise = cudnn::kF16; }, "pointwise numbers of type 2"},
+      {"BiasOfAnotherType", [](auto& a) { a.bias->type = cudnn::kBf16; }, "a bias of type 9 for operands of 0"},
+      {"BiasOfRows",
+       [](auto& a) {
+         a.bias->dims = {1, 1, 8, 1}, a.bias->strides = strides_of(a.bias->dims);
+       },
+       "a bias of sizes [1, 1, 8, 1]"},
+      {"BiasOfOtherChannels", [](auto& a) { a.bias->dims[1] = 4, a.bias->strides = strides_of(a.bias->dims); },
+       "a bias of sizes [1, 4, 1, 1]"},
+      {"OtherSums", [](auto& a) { a.added->dims[2] = 4, a.added->strides = strides_of(a.added->dims); },
+       "sizes [2, 8, 8, 8] become [2, 8, 4, 8]"},
+      {"OtherMode", [](auto& a) { a.add = 3; }, "pointwise mode 3"},
+      {"ReluDropsNan", [](auto& a) { a.nan = 0; }, "relu that is not told to keep nan"},
+      {"ReluOfTwo", [](auto& a) { a.relu_has_bias = true; }, "relu with a second operand"},
+      {"ReluOfAnother", [](auto& a) { a.relu_twice = true; }, "an operation reads 6, and 5 is made"},
+      {"IdOfTheBiasTwice", [](auto& a) { a.bias->id = 3; }, "the id 3 twice"},
+      {"NoBias", [](auto& a) { a.ids.pop_back(), a.arrays.pop_back(); }, "3 arrays of a plan of 4"},
+      {"BiasAtNoAddress", [](auto& a) { a.arrays[3] = 0; }, "B is at no address"},
+      {"MisalignedBias", [](auto& a) { a.arrays[3] += 4; }, "B is not aligned to 16 bytes"},
+      {"ResultOverTheBias", [](auto& a) { a.arrays[3] = a.arrays[2]; }, "Y lies over B"},
+      {"WorkspaceOverTheBias", [](auto& a) { a.arrays[3] = a.workspace; }, "the workspace lies over B"},
+  };
+  return kFaults;
+}
+
 TEST_F(CudnnCalls, RightArgumentsAreTaken) {
   FakeGpu gpu;
   EXPECT_EQ(attempt(gpu, right(gpu)), cudnn::kSuccess);
+  EXPECT_EQ(attempt(gpu, with_epilogue(gpu)), cudnn::kSuccess);
   EXPECT_FALSE(has_violations()) << testing::fake_report();
 }
 
 TEST_F(CudnnCalls, EachPlantedFaultIsRefused) {
   FakeGpu gpu;
-  for (const Fault& fault : faults()) {
+  const auto refused = [&](const Fault& fault, Arguments a) {
     SCOPED_TRACE(fault.name);
     testing::forget_report();
-    Arguments a = right(gpu);
     fault.plant(a);
     EXPECT_NE(attempt(gpu, a), cudnn::kSuccess);
     EXPECT_NE(testing::fake_report().find(fault.violation), std::string::npos) << testing::fake_report();
-  }
+  };
+  for (const Fault& fault : faults()) refused(fault, right(gpu));
+  for (const Fault& fault : faults_of_epilogues()) refused(fault, with_epilogue(gpu));
   testing::forget_report();
 }
 
@@ -384,11 +461,17 @@ std::vector<double> meaning(const codegen::Library& call, const std::vector<Numb
     s.attrs[name] = name == "groups" ? ir::Attr(value[0]) : ir::Attr(ir::Dims(value));
   std::vector<ir::Tensor> tensors;
   for (size_t i = 0; i < in.size(); ++i) {
-    s.operands.push_back({ir::DType::f64, call.operands[i].dims});
-    tensors.emplace_back(s.operands.back()).real = in[i].values;
+    const ir::Type type{ir::DType::f64, call.operands[i].dims};
+    if (i < 2) s.operands.push_back(type);
+    tensors.emplace_back(type).real = in[i].values;
   }
   const std::vector<const ir::Tensor*> pointers = {&tensors[0], &tensors[1]};
-  return op->eval(s, pointers)[0].real;
+  std::vector<double> made = op->eval(s, pointers)[0].real;
+  for (size_t i = 0; i < made.size() && !call.epilogue.empty(); ++i) {
+    made[i] += tensors[2].real[i % tensors[2].real.size()];
+    if (call.epilogue.size() == 2 && made[i] < 0) made[i] = 0;
+  }
+  return made;
 }
 
 struct Computed {
@@ -448,6 +531,44 @@ TEST_F(CudnnCalls, EachFormIsItsMeaning) {
           EXPECT_GT(error_of(c), 1e-6) << "operands are not rounded";
         }
       }
+  EXPECT_FALSE(has_violations()) << testing::fake_report();
+}
+
+// A bias, or a bias and relu, in the same graph.
+TEST_F(CudnnCalls, EachEpilogueIsItsMeaning) {
+  struct Form {
+    const char* dtype;
+    double tolerance;
+  };
+  FakeGpu gpu;
+  const Cudnn library(gpu.stream());
+  for (const Form& f : {Form{"f32", 1e-7}, {"bf16", 4e-3}, {"f16", 5e-4}})
+    for (const Geometry& g : geometries())
+      for (const bool relu : {false, true}) {
+        const codegen::Library call = testing::with_epilogue(g, f.dtype, relu);
+        SCOPED_TRACE(fmt::format("{} of {}{}", g.name, f.dtype, relu ? ", relu" : ""));
+        const Computed c = compute(gpu, library, call);
+        EXPECT_LE(error_of(c), f.tolerance);
+        EXPECT_EQ(std::ranges::count(c.got, 0.0) > 1, relu) << "no sum is below 0";
+      }
+  EXPECT_FALSE(has_violations()) << testing::fake_report();
+}
+
+// A nan in the bias is one in the result: an engine that makes a 0 of it is passed over, and the bias is what it was.
+TEST_F(CudnnCalls, ReluKeepsNan) {
+  FakeGpu gpu;
+  const Cudnn library(gpu.stream());
+  const auto engine = [&](const char* dtype) {
+    const Computed c = compute(gpu, library, testing::with_epilogue(geometries()[0], dtype, /*relu=*/true));
+    EXPECT_LE(error_of(c), 4e-3);
+    return c.engine;
+  };
+  EXPECT_EQ(engine("bf16"), "engine 47");
+  ASSERT_EQ(setenv("HEDDLE_FAKE_CUDNN_RELU", "drops", 1), 0);
+  EXPECT_EQ(engine("bf16"), "engine 66");
+  EXPECT_EQ(engine("f16"), "engine 66");
+  EXPECT_EQ(engine("f32"), "engine 66");
+  unsetenv("HEDDLE_FAKE_CUDNN_RELU");
   EXPECT_FALSE(has_violations()) << testing::fake_report();
 }
 
@@ -599,7 +720,12 @@ TEST(Cudnn, RefusesWhatItDoesNotTake) {
   };
   EXPECT_EQ(refused([](auto&) {}), "");
   EXPECT_EQ(refused([](auto& c) { c.convolution.reset(), c.op = "matmul"; }), "operator matmul");
-  EXPECT_EQ(refused([](auto& c) { c.epilogue.push_back({.op = "relu", .at_least = 0.0}); }), "epilogue relu");
+  const codegen::EpilogueStep bias{.op = "bias", .bias = true}, relu{.op = "relu", .at_least = 0.0};
+  EXPECT_EQ(refused([&](auto& c) { c.epilogue = {relu}; }), "epilogue relu");
+  EXPECT_EQ(refused([&](auto& c) { c.epilogue = {bias, bias}; }), "epilogue bias");
+  EXPECT_EQ(refused([&](auto& c) { c.epilogue = {bias, {.op = "maximum", .at_least = 1.0}}; }), "epilogue maximum");
+  EXPECT_EQ(refused([&](auto& c) { c.convolution->image = ConvolutionRoles::kMade, c.epilogue = {bias}; }),
+            "an epilogue on a gradient");
   EXPECT_EQ(refused([](auto& c) { c.operands[0].dtype = "i32"; }), "dtype i32");
   EXPECT_EQ(refused([](auto& c) { c.operands[1].dtype = "bf16"; }), "bf16 beside f32");
   EXPECT_EQ(refused([](auto& c) { c.operands[0].dims[0] = 0; }), "an empty tensor");

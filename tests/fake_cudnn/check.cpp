@@ -13,8 +13,9 @@ namespace {
 
 constexpr int kF32 = 0, kF16 = 2, kBf16 = 9;
 // Types of attributes' elements.
-constexpr int kHandle = 0, kDataType = 1, kInt64 = 3, kFloat = 4, kPointer = 6, kMode = 7, kHeuristic = 8,
-              kDescriptor = 15, kChar = 24;
+constexpr int kHandle = 0, kDataType = 1, kBoolean = 2, kInt64 = 3, kFloat = 4, kPointer = 6, kMode = 7, kHeuristic = 8,
+              kNanPropagation = 10, kPointwiseMode = 14, kDescriptor = 15, kChar = 24;
+constexpr int kAdd = 0, kRelu = 100;  // pointwise modes
 constexpr int64_t kAny = 1 << 20, kAxes = 8;
 
 struct Rule {
@@ -24,6 +25,9 @@ struct Rule {
   bool required = true;
 };
 constexpr Rule kRules[] = {
+    {kPointwiseObject, 0, kPointwiseMode, 1, 1},
+    {kPointwiseObject, 1, kDataType, 1, 1},
+    {kPointwiseObject, 2, kNanPropagation, 1, 1, false},
     {kConvolutionObject, 100, kDataType, 1, 1},
     {kConvolutionObject, 101, kMode, 1, 1},
     {kConvolutionObject, 102, kInt64, 1, 3},
@@ -55,13 +59,18 @@ constexpr Rule kRules[] = {
     {kFilterGradientObject, 715, kDescriptor, 1, 1},
     {kFilterGradientObject, 716, kDescriptor, 1, 1},
     {kFilterGradientObject, 717, kDescriptor, 1, 1},
+    {kPointwiseOperationObject, 750, kDescriptor, 1, 1},
+    {kPointwiseOperationObject, 751, kDescriptor, 1, 1},
+    {kPointwiseOperationObject, 752, kDescriptor, 1, 1, false},
+    {kPointwiseOperationObject, 753, kDescriptor, 1, 1},
     {kGraphObject, 800, kHandle, 1, 1, false},
-    {kGraphObject, 801, kDescriptor, 1, 1},
+    {kGraphObject, 801, kDescriptor, 1, 3},
     {kTensorObject, 900, kInt64, 1, 1},
     {kTensorObject, 901, kDataType, 1, 1},
     {kTensorObject, 902, kInt64, 3, kAxes},
     {kTensorObject, 903, kInt64, 3, kAxes},
     {kTensorObject, 906, kInt64, 1, 1},
+    {kTensorObject, 907, kBoolean, 1, 1, false},
     {kPackObject, 1000, kInt64, 1, kAny},
     {kPackObject, 1001, kPointer, 1, kAny},
     {kPackObject, 1003, kPointer, 1, 1},
@@ -87,11 +96,13 @@ TensorOf tensor_of(const Object& o) {
           .id = value<int64_t>(o, 906),
           .alignment = value<int64_t>(o, 900),
           .dims = values<int64_t>(o, 902),
-          .strides = values<int64_t>(o, 903)};
+          .strides = values<int64_t>(o, 903),
+          .has_address = value<char>(o, 907) == 0};
 }
 
 std::string wrong_tensor(const TensorOf& t) {
   if (t.type != kF32 && t.type != kF16 && t.type != kBf16) return fmt::format("a tensor of type {}", t.type);
+  if (!t.has_address && t.type != kF32) return fmt::format("sums of type {} between two operations", t.type);
   if (t.dims.size() != t.strides.size())
     return fmt::format("{} sizes and {} strides of a tensor", t.dims.size(), t.strides.size());
   for (const int64_t size : t.dims)
@@ -169,7 +180,8 @@ std::string wrong_operation(Object& o) {
                         .dilations = values<int64_t>(*geometry, 102),
                         .alpha = value<float>(o, at.alpha),
                         .beta = value<float>(o, at.beta)};
-  if (c.x.type != c.w.type || c.x.type != c.y.type)
+  if (!c.x.has_address || !c.w.has_address) return "an operand without an address";
+  if (c.x.type != c.w.type || (c.y.has_address && c.x.type != c.y.type))
     return fmt::format("tensors of types {}, {} and {}", c.x.type, c.w.type, c.y.type);
   if (std::set<int64_t>{c.x.id, c.w.id, c.y.id}.size() != 3)
     return fmt::format("ids {}, {} and {} are not three", c.x.id, c.w.id, c.y.id);
@@ -179,11 +191,64 @@ std::string wrong_operation(Object& o) {
   return {};
 }
 
+std::string wrong_pointwise(const Object& o) {
+  if (const int mode = value<int>(o, 0); mode != kAdd && mode != kRelu) return fmt::format("pointwise mode {}", mode);
+  if (const int type = value<int>(o, 1); type != kF32) return fmt::format("pointwise numbers of type {}", type);
+  if (value<int>(o, 0) == kRelu && value<int>(o, 2) != 1) return "relu that is not told to keep nan";
+  return {};
+}
+
+std::string wrong_pointwise_operation(Object& o) {
+  const bool has_b = o.attributes.contains(752);
+  for (const auto& [name, place] : {std::pair{"X", 751}, std::pair{"Y", 753}, std::pair{"B", 752}})
+    if (place != 752 || has_b)
+      if (std::string wrong = wrong_part(part(o, place), kTensorObject, name); !wrong.empty()) return wrong;
+  const Object* how = part(o, 750);
+  if (std::string wrong = wrong_part(how, kPointwiseObject, "the pointwise operation"); !wrong.empty()) return wrong;
+  PointwiseOf p{.mode = value<int>(*how, 0), .x = tensor_of(*part(o, 751)), .y = tensor_of(*part(o, 753))};
+  if (has_b) p.b = tensor_of(*part(o, 752));
+  if (has_b != (p.mode == kAdd)) return has_b ? "relu with a second operand" : "a sum without a second operand";
+  if (p.x.dims != p.y.dims) return fmt::format("sizes {} become {}", p.x.dims, p.y.dims);
+  std::vector<int64_t> pixel(p.x.dims.size(), 1);
+  pixel[1] = p.x.dims[1];
+  if (has_b && p.b->dims != pixel) return fmt::format("a bias of sizes {} for {}", p.b->dims, p.x.dims);
+  if (has_b && !p.b->has_address) return "a bias without an address";
+  o.pointwise = p;
+  return {};
+}
+
+// What an operation of a graph makes goes to the next one, and has no address.
+std::string wrong_step(ConvolutionOf& c, const PointwiseOf& p, std::set<int64_t>& ids) {
+  if (c.kind != kForwardObject) return "a gradient with an epilogue";
+  if (p.x != c.y) return fmt::format("an operation reads {}, and {} is made, or another form of it", p.x.id, c.y.id);
+  if (c.y.has_address) return fmt::format("{} has an address, and is between two operations", c.y.id);
+  if (c.relu || (p.mode == kAdd && c.bias)) return "operations in another order than bias, relu";
+  if (p.mode == kRelu && !c.bias) return "relu without a bias";
+  if (p.b && p.b->type != c.x.type) return fmt::format("a bias of type {} for operands of {}", p.b->type, c.x.type);
+  if (p.b && !ids.insert(p.b->id).second) return fmt::format("the id {} twice", p.b->id);
+  if (!ids.insert(p.y.id).second) return fmt::format("the id {} twice", p.y.id);
+  if (p.b) c.bias = p.b;
+  c.relu = p.mode == kRelu, c.y = p.y;
+  return {};
+}
+
 std::string wrong_graph(Object& o) {
-  const Object* operation = part(o, 801);
-  if (operation == nullptr || !operation->finished || !operation->operation)
-    return "an operation that is no finalized convolution";
-  o.operation = operation->operation;
+  std::set<int64_t> ids;
+  for (const void* item : values<const void*>(o, 801)) {
+    const Object* operation = find_object(item);
+    const bool first = !o.operation;
+    if (operation == nullptr || !operation->finished || (first ? !operation->operation : !operation->pointwise))
+      return first ? "an operation that is no finalized convolution" : "an operation that is not finalized";
+    if (first) {
+      o.operation = operation->operation;
+      ids = {o.operation->x.id, o.operation->w.id, o.operation->y.id};
+    } else if (std::string wrong = wrong_step(*o.operation, *operation->pointwise, ids); !wrong.empty()) {
+      return wrong;
+    }
+  }
+  if (!o.operation->y.has_address) return "a result without an address";
+  if (o.operation->y.type != o.operation->x.type)
+    return fmt::format("a result of type {} of operands of {}", o.operation->y.type, o.operation->x.type);
   o.for_handle = o.attributes.contains(800);
   return {};
 }
@@ -236,8 +301,10 @@ std::string wrong_pack(const Object& o) {
 }  // namespace
 
 size_t attribute_bytes(int element) {
-  if (element == kChar) return 1;
-  return element == kDataType || element == kFloat || element == kMode || element == kHeuristic ? 4 : 8;
+  if (element == kChar || element == kBoolean) return 1;
+  for (const int four : {kDataType, kFloat, kMode, kHeuristic, kNanPropagation, kPointwiseMode})
+    if (element == four) return 4;
+  return 8;
 }
 
 uint64_t type_bytes(int type) { return type == kF32 ? 4 : 2; }
@@ -272,6 +339,8 @@ std::string wrong_object(Object& o) {
     case kForwardObject:
     case kDataGradientObject:
     case kFilterGradientObject: return wrong_operation(o);
+    case kPointwiseObject: return wrong_pointwise(o);
+    case kPointwiseOperationObject: return wrong_pointwise_operation(o);
     case kGraphObject: return wrong_graph(o);
     case kDeviceObject: return wrong_device(o);
     case kHeuristicObject: return wrong_heuristic(o);
@@ -284,7 +353,8 @@ std::string wrong_object(Object& o) {
 std::string wrong_arrays(const ConvolutionOf& c, const ArraysOf& at) {
   std::vector<Place> parts = {
       {"X", at.at[0], bytes_of(c.x)}, {"W", at.at[1], bytes_of(c.w)}, {"Y", at.at[2], bytes_of(c.y)}};
-  const std::array<int64_t, 3> alignment = {c.x.alignment, c.w.alignment, c.y.alignment};
+  std::vector<int64_t> alignment = {c.x.alignment, c.w.alignment, c.y.alignment};
+  if (c.bias) parts.push_back({"B", at.at[3], bytes_of(*c.bias)}), alignment.push_back(c.bias->alignment);
   for (size_t i = 0; i < parts.size(); ++i)
     if (std::string wrong = wrong_place(parts[i], static_cast<uint64_t>(alignment[i])); !wrong.empty()) return wrong;
   const size_t made = c.kind == kForwardObject ? 2 : c.kind == kDataGradientObject ? 0 : 1;
@@ -296,8 +366,8 @@ std::string wrong_arrays(const ConvolutionOf& c, const ArraysOf& at) {
   for (size_t i = 0; i < parts.size(); ++i)
     if (i != made && overlap(parts[i], parts[made]))
       return fmt::format("{} lies over {}", parts[made].name, parts[i].name);
-  for (size_t i = 0; i < 3; ++i)
-    if (parts.size() > 3 && overlap(parts[i], parts[3]))
+  for (size_t i = 0; i < alignment.size(); ++i)
+    if (parts.size() > alignment.size() && overlap(parts[i], parts.back()))
       return fmt::format("the workspace lies over {}", parts[i].name);
   return {};
 }

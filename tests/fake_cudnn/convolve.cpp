@@ -1,4 +1,5 @@
 // The convolution itself: of operands as the engine rounds them, summed in doubles.
+#include <cmath>
 #include <vector>
 
 #include "tests/fake_cudnn/objects.h"
@@ -89,9 +90,21 @@ void for_each_product(const ConvolutionOf& c, F f) {
   }
 }
 
+// Of sums that are not rounded yet.
+void finish(const ConvolutionOf& c, const ArraysOf& at, const EngineOf& engine, std::vector<double>& sums) {
+  if (c.bias) {
+    const std::vector<double> bias = read(*c.bias, at.at[3], false);
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] += bias[i % bias.size()];
+  }
+  if (!c.relu) return;
+  for (double& sum : sums)
+    if (sum < 0 || (engine.drops_nan && std::isnan(sum))) sum = 0;
+}
+
 }  // namespace
 
-void convolve(const ConvolutionOf& c, const ArraysOf& at, bool tf32) {
+void convolve(const ConvolutionOf& c, const ArraysOf& at, const EngineOf& engine) {
+  const bool tf32 = engine.tf32;
   const bool makes_x = c.kind == kDataGradientObject, makes_w = c.kind == kFilterGradientObject;
   const TensorOf& made = makes_x ? c.x : makes_w ? c.w : c.y;
   std::vector<double> sums(bytes_of(made) / type_bytes(made.type), 0);
@@ -105,6 +118,7 @@ void convolve(const ConvolutionOf& c, const ArraysOf& at, bool tf32) {
   } else {
     for_each_product(c, [&](size_t i, size_t j, size_t k) { sums[k] += x[i] * w[j]; });
   }
+  finish(c, at, engine, sums);
   if (at.workspace_bytes > 0) world().memory.fill(at.workspace, kRubbish, at.workspace_bytes);
   write(made, makes_x ? at.at[0] : makes_w ? at.at[1] : at.at[2], sums);
   ++world().counts["convolutions"];

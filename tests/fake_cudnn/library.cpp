@@ -75,7 +75,11 @@ std::vector<EngineOf> engines_of(const Object& graph, int mode) {
   if (mode == 2) list = {{0, {}, {}, more, ""}};
   if (std::string(setting("HEDDLE_FAKE_CUDNN_ENGINES")) == "none")
     std::erase_if(list, [](const EngineOf& e) { return e.unwanted.empty(); });
-  for (EngineOf& engine : list) engine.workspace += engine.workspace > 0 ? more : 0;
+  const bool drops = std::string(setting("HEDDLE_FAKE_CUDNN_RELU")) == "drops";
+  for (EngineOf& engine : list) {
+    engine.workspace += engine.workspace > 0 ? more : 0;
+    engine.drops_nan = drops && std::ranges::count(engine.numerical, kStrictNan) == 0;
+  }
   return list;
 }
 
@@ -130,8 +134,9 @@ std::string arrays_of(const Object& plan, const Object& pack, ArraysOf& arrays) 
   const ConvolutionOf& c = *plan.operation;
   const std::vector<int64_t> ids = values<int64_t>(pack, 1000);
   const std::vector<uint64_t> pointers = values<uint64_t>(pack, 1001);
-  const std::array<int64_t, 3> wanted = {c.x.id, c.w.id, c.y.id};
-  if (ids.size() != wanted.size()) return fmt::format("{} arrays of a plan of three", ids.size());
+  std::vector<int64_t> wanted = {c.x.id, c.w.id, c.y.id};
+  if (c.bias) wanted.push_back(c.bias->id);
+  if (ids.size() != wanted.size()) return fmt::format("{} arrays of a plan of {}", ids.size(), wanted.size());
   for (size_t i = 0; i < wanted.size(); ++i) {
     const auto found = std::ranges::find(ids, wanted[i]);
     if (found == ids.end()) return fmt::format("no array has the id {}", wanted[i]);
@@ -279,9 +284,9 @@ CudnnStatus cudnnBackendExecute(void* handle, void* plan, void* pack) {
   ArraysOf arrays;
   if (std::string wrong = arrays_of(*p, *v, arrays); !wrong.empty()) return refuse(kCall, wrong);
   s->runs_kernels = true;
-  s->push({[what = *p->operation, arrays, tf32 = p->engine->tf32] {
+  s->push({[what = *p->operation, arrays, engine = *p->engine] {
              try {
-               convolve(what, arrays, tf32);
+               convolve(what, arrays, engine);
              } catch (const ptx::MemoryError& e) {
                world().violate(fmt::format("cudnnBackendExecute: {}", e.what()));
              }

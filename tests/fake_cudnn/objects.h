@@ -7,6 +7,7 @@
 //
 //   HEDDLE_FAKE_CUDNN_VERSION=90700         the version that it says (default 91900)
 //   HEDDLE_FAKE_CUDNN_ENGINES=none          its heuristics name only engines that Heddle does not want
+//   HEDDLE_FAKE_CUDNN_RELU=drops            relu of a nan is 0 by all engines without the note that nan is kept
 //   HEDDLE_FAKE_CUDNN_MORE=BYTES            scratch that each plan for a device at hand takes beyond what it said without
 //   HEDDLE_FAKE_CUDA_FAIL=cudnnBackendExecute:2   as for the driver's calls: a status of the library
 #pragma once
@@ -29,6 +30,7 @@ constexpr CudnnStatus kCudnnSuccess = 0, kCudnnNotInitialized = 1001, kCudnnBadP
 
 // The kinds of descriptors, by the library's numbers.
 enum ObjectKind : int {
+  kPointwiseObject = 0,
   kConvolutionObject = 1,
   kEngineObject = 2,
   kConfigObject = 3,
@@ -37,6 +39,7 @@ enum ObjectKind : int {
   kForwardObject = 10,
   kFilterGradientObject = 11,
   kDataGradientObject = 12,
+  kPointwiseOperationObject = 13,
   kGraphObject = 15,
   kPackObject = 16,
   kTensorObject = 17,
@@ -47,6 +50,7 @@ struct TensorOf {
   int type = 0;
   int64_t id = 0, alignment = 1;
   std::vector<int64_t> dims, strides;
+  bool has_address = true;  // false: a virtual one, between two operations of a graph
   bool operator==(const TensorOf&) const = default;
 };
 struct ConvolutionOf {
@@ -54,6 +58,13 @@ struct ConvolutionOf {
   TensorOf x, w, y;
   std::vector<int64_t> low, high, strides, dilations;
   float alpha = 1, beta = 0;
+  std::optional<TensorOf> bias = {};  // of a graph: what is added to each pixel, then max(.., 0)
+  bool relu = false;
+};
+struct PointwiseOf {
+  int mode = 0;
+  TensorOf x, y;
+  std::optional<TensorOf> b = {};
 };
 
 // An engine as the fake's heuristics name it.
@@ -63,6 +74,7 @@ struct EngineOf {
   int64_t workspace = 0;
   std::string unwanted = {};  // why Heddle must not execute it
   bool tf32 = false;          // rounds operands of f32
+  bool drops_nan = false;     // in relu
 };
 
 struct Attribute {
@@ -75,7 +87,8 @@ struct Object {
   bool finished = false;
   std::map<int, Attribute> attributes = {};
   std::optional<EngineOf> engine = {};          // of configurations, engines, plans
-  std::optional<ConvolutionOf> operation = {};  // of graphs, configurations, plans
+  std::optional<ConvolutionOf> operation = {};  // of convolutions, graphs, configurations, plans
+  std::optional<PointwiseOf> pointwise = {};    // of such operations
   bool for_handle = false;                      // of graphs, plans: of a device at hand
 };
 
@@ -103,7 +116,7 @@ size_t attribute_bytes(int element);
 
 // Where a call's arrays lie.
 struct ArraysOf {
-  std::array<uint64_t, 3> at = {};  // of x, w and y
+  std::array<uint64_t, 4> at = {};  // of x, w, y and the bias, if there is one
   uint64_t workspace = 0, workspace_bytes = 0;
 };
 // What is wrong with them, or "".
@@ -111,7 +124,7 @@ std::string wrong_arrays(const ConvolutionOf& c, const ArraysOf& at);
 uint64_t bytes_of(const TensorOf& t);
 uint64_t type_bytes(int type);
 
-// The convolution, or a gradient, in the fake's memory.
-void convolve(const ConvolutionOf& c, const ArraysOf& at, bool tf32);
+// The convolution, or a gradient, in the fake's memory, as the engine computes it.
+void convolve(const ConvolutionOf& c, const ArraysOf& at, const EngineOf& engine);
 
 }  // namespace heddle::fake_cuda

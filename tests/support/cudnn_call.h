@@ -50,4 +50,14 @@ inline codegen::Library call_of(const Geometry& g, runtime::CudnnOperation opera
   return call;
 }
 
+// Forward, with a bias and perhaps relu behind it.
+inline codegen::Library with_epilogue(const Geometry& g, const std::string& dtype, bool relu,
+                                      const std::string& precision = "f32") {
+  codegen::Library call = call_of(g, runtime::CudnnOperation::forward, dtype, precision);
+  call.operands.push_back({dtype, {g.filter[0]}});
+  call.epilogue = {{.op = "bias", .bias = true}};
+  if (relu) call.epilogue.push_back({.op = "relu", .at_least = 0.0});
+  return call;
+}
+
 }  // namespace heddle::testing

@@ -62,6 +62,24 @@ TEST_F(CudnnPlanning, TheRealLibraryTakesEachGraph) {
         }
 }
 
+// A bias and relu in the same graph, whatever the shape.
+TEST(CudnnPlanning, TheRealLibraryTakesEachEpilogue) {
+  const std::unique_ptr<CudnnApi> api = open_cudnn();
+  if (api == nullptr) GTEST_SKIP() << "no cuDNN";
+  for (const ir::Target& target : {ir::a100(), ir::h200()})
+    for (const auto& [dtype, precision] :
+         {std::pair{"f32", "f32"}, std::pair{"f32", "tf32"}, std::pair{"bf16", "f32"}, std::pair{"f16", "f32"}})
+      for (const Geometry& g : geometries())
+        for (const bool relu : {false, true}) {
+          if (!relu && dtype != std::string("f32")) continue;  // the others' are the same engines
+          const CudnnNeeds needs =
+              cudnn_needs(*api, testing::with_epilogue(g, dtype, relu, precision), driver::cudnn_device(target));
+          EXPECT_EQ(needs.refusal, "") << fmt::format("{}, {} by {}{} for {}", g.name, dtype, precision,
+                                                      relu ? ", relu" : "", target.name);
+          EXPECT_GE(needs.workspace, 0);
+        }
+}
+
 // f32 stays f32 where the model does not say otherwise: another engine than with TF32 where the latter has tensor cores.
 TEST_F(CudnnPlanning, TakesTensorCoresForF32OnlyWhereAllowed) {
   const std::unique_ptr<CudnnApi> api = open_cudnn();

@@ -105,6 +105,24 @@ TEST(Select, ASecondLibraryTakesACompositeAndAProduct) {
   EXPECT_NE(of_wide.find("; not other: 64 columns at most; not generated text: "), std::string::npos) << of_wide;
 }
 
+// What the real library has no primitive with stays generated, from the end of the epilogue on.
+TEST(Select, AnEpilogueIsTakenAsFarAsTheLibraryGoes) {
+  const auto holds = [](const Graph& k, const char* op) {
+    return std::ranges::any_of(k.order, [&](NodeId n) { return k[n].op->name == op; });
+  };
+  for (const auto& [refused, nodes] : {std::pair{"tanh", 3U}, std::pair{"broadcast", 1U}}) {
+    const Planned p = plan({{&other(), [&](const Graph& kernel) {
+                               return holds(kernel, refused) ? takes_nothing(kernel) : takes(kernel);
+                             }}});
+    const Graph* product = kernel_of(p.module, "other", "matmul");
+    ASSERT_NE(product, nullptr);
+    EXPECT_EQ(product->order.size(), nodes) << refused;
+    const std::string why = reason_of(p.remarks, "%mm");
+    const std::string last = refused == std::string("tanh") ? "tanh" : "add";
+    EXPECT_NE(why.find("512 bytes of scratch; not with " + last + ": no such primitive"), std::string::npos) << why;
+  }
+}
+
 // A product alone, of which both say the same.
 Module product_alone() {
   Module m;
