@@ -8,6 +8,7 @@
 
 #include "codegen/scalar_functions.h"
 #include "ir/check.h"
+#include "ir/inner_text.h"
 #include "ir/visit.h"
 
 namespace heddle::codegen {
@@ -25,7 +26,7 @@ size_t highest_coordinate(const IndexExpr& e) {
 std::string place_comment(const Location& loc) {
   if (!loc.valid()) return {};
   // Without the folder: copies of a model have equal text, and one entry in the kernel cache.
-  std::string place = to_string(loc);
+  std::string place = own_place(to_string(loc));
   place.erase(0, place.rfind('/') + 1);
   return "  // " + comment_text(place);
 }

@@ -12,6 +12,7 @@
 #include "codegen/predict.h"
 #include "codegen/scalar_argument.h"
 #include "ir/check.h"
+#include "ir/inner_text.h"
 #include "ir/kernel/cost.h"
 #include "ir/scan.h"
 #include "ir/storage/view.h"
@@ -211,7 +212,7 @@ class Lowering {
 
   void add_steps(Steps& steps, const Frame& frame, const Node& n) {
     if (is_scan(n)) return add_loop(steps, frame, n);
-    std::string origin = to_string(n.loc);
+    std::string origin = own_place(to_string(n.loc));
     const Graph* kernel = m_.find_kernel(n.callee);
     if (!kernel) {
       add_copies(steps, frame, n, origin);
@@ -248,7 +249,7 @@ class Lowering {
   // a turn, or out behind it: carries first, as all updates come before what leaves a graph.
   void add_loop(Steps& steps, const Frame& around, const Node& n) {
     const Graph& body = *m_.find_body(n.callee);
-    const std::string origin = to_string(n.loc);
+    const std::string origin = own_place(to_string(n.loc));
     const std::vector<ValueId> inputs = operand_inputs(body), carries = inputs_with(body, Role::carry);
     const Frame frame = body_frame(body, around, n);
     Loop loop{.count = turns(n), .steps = {}, .title = body.name};

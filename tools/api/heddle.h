@@ -68,6 +68,7 @@ struct HEDDLE_API Options {
   std::string device = "auto";        // "host", "cuda", "cuda:1"
   int threads = 0;                    // of the host; 0: as many as it has
   int64_t memory_bytes = 0;           // that a program may take; 0: what the device has
+  std::string libraries = {};         // that a GPU's calls go to: "cublaslt", "cudnn", "cublaslt,cudnn"; empty: none
   std::string choices = {};           // a table that heddle tune wrote; empty: none
   std::string data = {};              // the folder of the data files; "": the model's
   // Told of what is done otherwise than usual: weights of another type are converted, compiled kernels cannot be kept.

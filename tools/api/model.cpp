@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <limits>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "ir/read_text.h"
@@ -29,6 +30,19 @@ using api::guarded;
 using api::Training;
 
 namespace {
+
+// Of Options::libraries, each of which is known.
+std::vector<std::string> names_of_libraries(const Options& options) {
+  std::vector<std::string> names;
+  std::istringstream in(options.libraries);
+  for (std::string name; std::getline(in, name, ',');) {
+    if (name != "cublaslt" && name != "cudnn")
+      throw UserError(ExitCode::usage, fmt::format("Options::libraries names {}", frontend::quote(name)),
+                      "cublaslt, cudnn, or cublaslt,cudnn");
+    names.push_back(name);
+  }
+  return names;
+}
 
 // A device holds one program: each program has a device of its own, which outlives it.
 template <class T>
@@ -62,13 +76,20 @@ struct Model::Impl {
     if (const std::string problem = driver::kernel_cache_problem(); !problem.empty())
       tell(problem + "; set HEDDLE_CACHE to a new or empty folder");
   }
-  driver::Choices choices() const {
-    if (options.choices.empty()) return package ? driver::packaged_choices(*package) : driver::Choices{};
+  driver::Choices choices(const ir::Target& target) const {
+    if (options.choices.empty()) return package ? driver::packaged_choices(*package, target.name) : driver::Choices{};
     if (package)
       throw UserError(ExitCode::usage, fmt::format("{}: the programs of a package are chosen already", options.choices),
                       "heddle package MODEL --choices TABLE makes one with them");
     const SourceFile file{options.choices, read_text(options.choices, options.choices, driver::kMostChoicesBytes)};
     return driver::read_choices(file);
+  }
+  driver::GpuLibraries libraries() const {
+    if (package && !options.libraries.empty())
+      throw UserError(ExitCode::usage,
+                      fmt::format("libraries {}: a package holds generated kernels alone", options.libraries),
+                      "give the model file, which is planned for the libraries");
+    return driver::libraries_named(names_of_libraries(options));
   }
   frontend::ReadOptions read_options() const { return {.set = options.set, .small = options.small}; }
   // `make` gets what to compile for.
@@ -78,8 +99,11 @@ struct Model::Impl {
     const driver::DeviceRequest request{.device = options.device, .threads = options.threads};
     if (!package) tell_of_kernel_cache();
     on->device = package ? driver::open_packaged_device(request, *package) : driver::open_device(request);
-    const driver::CompileOptions compile{
-        .target = on->device.target, .memory_bytes = options.memory_bytes, .choices = choices()};
+    const driver::CompileOptions compile{.target = on->device.target,
+                                         .memory_bytes = options.memory_bytes,
+                                         .libraries = libraries(),
+                                         .choices = choices(on->device.target),
+                                         .tell = [this](const std::string& line) { tell(line); }};
     on->made = make(compile, *on->device.device);
     return on;
   }
@@ -146,6 +170,10 @@ struct Model::Impl {
       generator->made->load(std::move(now));
       return *generator->made;
     }
+    if (!options.libraries.empty())
+      throw UserError(ExitCode::usage,
+                      fmt::format("libraries {}: texts are written by generated kernels alone", options.libraries),
+                      "a text must not change with the number of texts beside it: leave Options::libraries empty");
     generator = make_on_device<driver::Generator>([&](const driver::CompileOptions& compile, runtime::Device& device) {
       return std::make_unique<driver::Generator>(read.model, std::move(now), rows, reorders, compile, device);
     });

@@ -63,11 +63,21 @@ struct Usage {
   std::string message, help;
 };
 
-Usage no_such_option(const CLI::App& command, const std::string& name) {
+// "an option of train, evaluate", where other commands have it; else "".
+std::string option_of_others(const CLI::App& app, const std::string& name) {
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands(nullptr))
+    if (command->get_option_no_throw(name) != nullptr) commands.push_back(command->get_name());
+  return commands.empty() ? "" : fmt::format("an option of {}", fmt::join(commands, ", "));
+}
+
+Usage no_such_option(const CLI::App& app, const CLI::App& command, const std::string& name) {
   std::vector<std::string> known;
   for (const CLI::Option* option : command.get_options())
     for (const std::string& longer : option->get_lnames()) known.push_back("--" + longer);
-  return {"there is no option '" + name + "'", name.starts_with("--") ? did_you_mean(name, known) : ""};
+  std::string help = name.starts_with("--") ? did_you_mean(name, known) : "";
+  if (help.empty() && name.starts_with("--")) help = option_of_others(app, name);
+  return {"there is no option '" + name + "'", help};
 }
 
 // An empty path or name is mostly a variable of a script that was never set.
@@ -112,7 +122,7 @@ Usage usage_of(const CLI::ParseError& error) {
 Usage explain(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   const CLI::App* command = named_command(app, argc, argv);
   if (const std::string option = unknown_option(command ? *command : app, argc, argv); !option.empty())
-    return no_such_option(command ? *command : app, option);
+    return no_such_option(app, command ? *command : app, option);
   for (int i = 1; command == nullptr && i < argc; ++i)
     if (argv[i][0] != '-')
       return {fmt::format("unknown subcommand '{}'", argv[i]), near_command(argv[i], command_names(app))};

@@ -5,6 +5,7 @@
 #include "tools/command/byte_count.h"
 #include "tools/command/command_line.h"
 #include "tools/command/output.h"
+#include "tools/command/plan_arguments.h"
 #include "tools/command/read_file.h"
 
 namespace heddle::tools {
@@ -31,18 +32,22 @@ void add_model_arguments(Command& command, ModelArguments& a, ShortForms forms) 
     command.add_option("--lr", a.lr, "short for --set train.optimizer.lr=");
     command.add_option("--batch", a.batch, "short for --set train.batch=");
     command.add_option("--seed", a.seed, "short for --set train.seed=");
-    command
-        .add_option("--libraries", a.libraries,
-                    "libraries that a GPU's calls go to: cublaslt (products), cudnn (convolutions), or cublaslt,cudnn "
-                    "(default: none, every kernel is generated)")
-        .list_of({"cublaslt", "cudnn"});
-    command.add_option("--choices", a.choices, "a table of measured choices of kernels, which heddle tune wrote")
-        .takes(Takes::file);
+    add_plan_arguments(command, a);
   }
   command.add_option("--set", a.set, "override a value: --set train.optimizer.lr=3e-4");
   command.add_flag("--small", a.small, "apply the model's own \"small\" overrides");
   command.add_option("--memory-limit", a.memory_limit,
                      "memory that a program may take, \"300MiB\", or GiB (default: the target's)");
+}
+
+void add_plan_arguments(Command& command, ModelArguments& a) {
+  command
+      .add_option("--libraries", a.libraries,
+                  "libraries that a GPU's calls go to: cublaslt (products), cudnn (convolutions), or cublaslt,cudnn "
+                  "(default: none, every kernel is generated)")
+      .list_of({"cublaslt", "cudnn"});
+  command.add_option("--choices", a.choices, "a table of measured choices of kernels, which heddle tune wrote")
+      .takes(Takes::file);
 }
 
 frontend::ReadOptions read_options(const ModelArguments& a, const std::vector<std::string>& first_set) {

@@ -18,6 +18,7 @@ heddle::Model open_model(const ModelArguments& a, const driver::DeviceRequest& d
                         .device = device.device,
                         .threads = device.threads,
                         .memory_bytes = memory_bytes(a),
+                        .libraries = a.libraries,
                         .choices = a.choices,
                         .data = {},
                         .note = note ? note : print_as_note,

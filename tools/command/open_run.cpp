@@ -36,15 +36,10 @@ const runtime::WeightsFile* weights_of(const RunArguments& a, Run& run) {
 // The choices of a package, which come with its programs.
 driver::Choices read_and_open(const RunArguments& a, Run& run) {
   if (driver::is_package(a.model.model)) {
-    if (!a.model.libraries.empty())
-      throw UserError(ExitCode::usage, "--libraries: a package holds generated kernels alone",
-                      "give the model file, which is planned for the libraries");
-    if (!a.model.choices.empty())
-      throw UserError(ExitCode::usage, "--choices: the programs of a package are chosen already",
-                      "heddle package MODEL --choices TABLE makes one with them");
+    driver::require_as_packaged(a.model.libraries, a.model.choices);
     const driver::Package package = driver::read_packaged_model(run.read, a.model.model, read_options(a.model));
     run.device = driver::open_packaged_device(a.device, package);
-    return driver::packaged_choices(package);
+    return driver::packaged_choices(package, run.device.target.name);
   }
   warn_without_kernel_cache();
   run.device = driver::open_device(a.device);

@@ -89,6 +89,7 @@ void package(const PackageArguments& a) {
   driver::ReadModel model;
   read(a.model, model);
   request.model = resolved_model(*model.model.file, read_options(a.model));
+  request.file = model.path;
   request.folder = model.folder(a.data);
   request.compile = compile_options(a.model);
   if (request.compile.choices.libraries.any())

@@ -7,6 +7,7 @@
 #include "tools/command/device_arguments.h"
 #include "tools/command/open_model.h"
 #include "tools/command/output.h"
+#include "tools/command/plan_arguments.h"
 #include "tools/driver/plan_batch.h"
 #include "tools/predict/result_writer.h"
 
@@ -42,8 +43,7 @@ void add_predict(CommandLine& line) {
   Command command = line.add_subcommand("predict", "apply a model with saved weights to rows");
   const auto a = std::make_shared<PredictArguments>();
   add_model_arguments(command, a->model, ShortForms::none);
-  command.add_option("--choices", a->model.choices, "a table of measured choices of kernels, which heddle tune wrote")
-      .takes(Takes::file);
+  add_plan_arguments(command, a->model);
   add_device_arguments(command, a->device);
   command.add_option("--precision", a->precision, "compute in f32, not as train.precision and int8 weights say")
       .one_of({"f32"});

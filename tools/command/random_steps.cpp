@@ -13,6 +13,7 @@
 #include "tools/command/device_arguments.h"
 #include "tools/command/output.h"
 #include "tools/driver/fit_weights.h"
+#include "tools/driver/plan_batch.h"
 
 namespace heddle::tools {
 namespace {
@@ -64,6 +65,12 @@ void take_length(frontend::TrainingPlan& plan, int64_t length) {
                               fmt::join(names, ", ")));
 }
 
+// At once, as `heddle predict` plans them.
+int64_t predicted_rows(driver::Planned& planned, driver::CompileOptions options) {
+  options.tell = {};
+  return driver::plan_batch(planned, {}, options).rows;
+}
+
 driver::Compiled compile(const StepsRequest& request, driver::ReadModel& model, const ir::Target& target) {
   read(request.model, model);
   // Random labels are learnt by heart at a useful rate, and then gradients vanish into denormal numbers, which no real
@@ -81,7 +88,10 @@ driver::Compiled compile(const StepsRequest& request, driver::ReadModel& model, 
   options.target = target;
   options.predict = options.keep_module = request.explain;
   if (request.choices) options.choices = *request.choices;
-  options.decided = request.decided, options.one_kernel = request.one_kernel;
+  options.one_kernel = request.one_kernel;
+  if (request.as_predict && request.model.batch.empty() && kind == ir::EntryKind{.phase = ir::Phase::predict})
+    options.entries->predict = predicted_rows(planned, options);
+  options.decided = request.decided;
   return driver::compile(planned, options);
 }
 

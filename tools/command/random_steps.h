@@ -24,7 +24,8 @@ struct StepsRequest {
   std::vector<std::string> weights;  // files; none: those that init draws
   int repeat = 64;                   // steps of one submission
   bool pipelined = false;
-  bool explain = false;  // keeps the module, and predicts what each step takes
+  bool explain = false;     // keeps the module, and predicts what each step takes
+  bool as_predict = false;  // an entry 'predict' takes the rows that `heddle predict` takes at once, without --batch
   // Of who measures: choices beside those of the arguments' table, and who hears of what was chosen.
   std::optional<driver::Choices> choices = {};
   passes::Decided decided = {};

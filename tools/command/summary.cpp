@@ -95,10 +95,16 @@ RunMemory memory_of(const codegen::Program& program, const frontend::Model& mode
 
 void summary(const SummaryArguments& a) {
   driver::ReadModel model;
-  if (driver::is_package(a.model.model))
-    driver::read_packaged_model(model, a.model.model, read_options(a.model));
-  else
+  driver::CompileOptions options;
+  if (driver::is_package(a.model.model)) {
+    driver::require_as_packaged(a.model.libraries, a.model.choices);
+    const driver::Package package = driver::read_packaged_model(model, a.model.model, read_options(a.model));
+    options = compile_options(a.model);
+    options.choices = driver::packaged_choices(package, a.target);
+  } else {
     read(a.model, model);
+    options = compile_options(a.model);
+  }
   driver::Planned planned(model.model);
   SummaryFacts facts;
   facts.name = model.model.name;
@@ -106,7 +112,6 @@ void summary(const SummaryArguments& a) {
   facts.model = frontend::summarize(planned.instances);
   const CountedData data = count_data(planned.plan, model.folder(a.data));
   facts.data_note = data.note;
-  driver::CompileOptions options = compile_options(a.model);
   options.target = ir::target_by_name(a.target);
   options.folder = model.folder({});
   if (data.header) driver::compile_as_trained(planned, *data.header, options);

@@ -344,6 +344,7 @@ void add_tune(CommandLine& line) {
   command.add_option("--repeat", a->steps.repeat, "most steps of one submission to the device (default 64)")
       .between(1, 4096);
   command.add_flag("--overwrite", a->overwrite, "replace a file that is no earlier table");
+  a->steps.as_predict = true;
   command.run([a] { tune(*a); });
 }
 

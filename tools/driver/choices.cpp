@@ -10,6 +10,7 @@
 #include "frontend/json/json.h"
 #include "ir/op_def.h"
 #include "runtime/host/host_target.h"
+#include "tools/driver/choices_told.h"
 
 namespace heddle::driver {
 namespace {
@@ -174,6 +175,10 @@ codegen::OneKernels one_kernels(const Choices& choices, const ir::Module& m) {
       kernels[g.name] =
           found->second.chosen == kOneKernel ? codegen::OneKernel::where_possible : codegen::OneKernel::nowhere;
   return kernels;
+}
+
+std::string told_of_unused(const Choices& choices) {
+  return choices.file + (choices.empty() ? ": it holds no choices" : ": none of its choices is about this program");
 }
 
 }  // namespace heddle::driver

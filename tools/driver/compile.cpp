@@ -13,6 +13,7 @@
 #include "runtime/cuda/cublaslt.h"
 #include "runtime/cuda/cudnn_plan.h"
 #include "runtime/host/onednn.h"
+#include "tools/driver/choices_told.h"
 #include "tools/driver/cudnn_device.h"
 #include "tools/driver/entries.h"
 #include "tools/driver/plan_within.h"
@@ -119,8 +120,8 @@ Compiled compile(Planned& planned, const CompileOptions& given) {
   if (!options.to || !options.to->empty()) m = plan_within(std::move(m), planned.plan.memory, options, made.fed);
   if (!options.to) made.program = lower(m, planned.model().name, options);
   used.see(m);
-  if (!options.to && options.tell && !given.choices.file.empty() && !used.any())
-    options.tell(fmt::format("{}: none of its choices is about this program", given.choices.file));
+  const bool unused = given.choices.empty() || !used.any();
+  if (!options.to && options.tell && !given.choices.file.empty() && unused) options.tell(told_of_unused(given.choices));
   if (options.keep_module) made.module = std::move(m);
   return made;
 }

@@ -11,6 +11,7 @@
 #include "runtime/host/host_compiler.h"
 #include "runtime/host/host_target.h"
 #include "runtime/host/onednn.h"
+#include "tools/driver/choices_told.h"
 #include "tools/driver/choose_outputs.h"
 #include "tools/driver/packaged_model.h"
 #include "tools/driver/plan_batch.h"
@@ -120,7 +121,7 @@ Package make_package(const PackageRequest& request) {
                   .outputs = request.outputs,
                   .content = {}};
   ReadModel read;
-  read_model_text(read, package.model);
+  read_model_text(read, package.model, request.file);
   package.model_name = read.model.name;
   const std::vector<std::string> purposes =
       request.purposes.empty() ? purposes_of(read.model, !request.outputs.empty()) : request.purposes;
@@ -129,17 +130,26 @@ Package make_package(const PackageRequest& request) {
                     "add predict to --for, or leave out --output");
   const runtime::KernelCache cache(runtime::kernel_cache_folder());
   Code code;
+  size_t programs = 0, unused = 0;  // a table of a training is not about predictions, and need not be
+  const std::string of_unused = told_of_unused(request.compile.choices);
   for (PackedTarget& target : package.targets) {
     describe_maker(target);
     CompileOptions options = request.compile;
+    if (request.compile.tell)
+      options.tell = [&](const std::string& line) {
+        if (line != of_unused) return request.compile.tell(line);
+        ++unused;
+      };
     options.target = target.target();
     for (const std::string& purpose : purposes) {
       const codegen::Program program = program_of(purpose, request, read.model, options, target);
       if (calls_libraries(program)) target.onednn = runtime::onednn_version();
       target.programs.push_back(describe_program(program));
+      ++programs;
       if (!program.kernels.empty()) compile_code(target, program.source, cache, code);
     }
   }
+  if (unused == programs && request.compile.tell) request.compile.tell(of_unused);
   if (const std::string& table = request.compile.choices.file; !table.empty())
     code[kPackedChoices] = read_text(table, table, kMostChoicesBytes);
   for (const auto& [name, bytes] : code) {

@@ -15,6 +15,7 @@ namespace heddle::driver {
 
 struct PackageRequest {
   std::string model;                  // text, with all overrides applied
+  std::string file = {};              // that it was read from, for messages
   std::filesystem::path folder;       // of the data files
   std::vector<PackedTarget> targets;  // name and arch of each
   std::vector<std::string> purposes;  // "train", "evaluate", "predict"; none: all that the model has

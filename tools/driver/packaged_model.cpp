@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "ir/diagnostic.h"
+#include "ir/inner_text.h"
 #include "runtime/process/terminal.h"
 
 namespace heddle::driver {
@@ -27,7 +30,7 @@ Package read_packaged_model(ReadModel& read, const std::string& path, const fron
   Package package = read_package(path);
   read.path = path;
   try {
-    read_model_text(read, package.model);
+    read_model_text(read, package.model, package.file);
   } catch (const UserError& error) {  // whoever made the package has read it with this version
     throw UserError(ExitCode::failed,
                     fmt::format("{}: its model is none: {}", package.file, error.diagnostics().front().message),
@@ -36,9 +39,18 @@ Package read_packaged_model(ReadModel& read, const std::string& path, const fron
   return package;
 }
 
-Choices packaged_choices(const Package& package) {
+void require_as_packaged(const std::string& libraries, const std::string& choices) {
+  if (!libraries.empty())
+    throw UserError(ExitCode::usage, "--libraries: a package holds generated kernels alone",
+                    "give the model file, which is planned for the libraries");
+  if (!choices.empty())
+    throw UserError(ExitCode::usage, "--choices: the programs of a package are chosen already",
+                    "heddle package MODEL --choices TABLE makes one with them");
+}
+
+Choices packaged_choices(const Package& package, const std::string& target) {
   const runtime::SavedTensor* table = package.content.find(kPackedChoices);
-  if (table == nullptr) return {};
+  if (table == nullptr || std::ranges::count(package.targets, target, &PackedTarget::name) == 0) return {};
   const auto bytes = package.content.bytes(*table);
   const SourceFile file{package.file + "/" + kPackedChoices,
                         std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
@@ -47,8 +59,8 @@ Choices packaged_choices(const Package& package) {
   return choices;
 }
 
-void read_model_text(ReadModel& read, const std::string& text) {
-  read.model = frontend::read_model(read.sources, read.sources.add("model.json", text));
+void read_model_text(ReadModel& read, const std::string& text, const std::string& file) {
+  read.model = frontend::read_model(read.sources, read.sources.add(inner_name(file, "model.json"), text));
 }
 
 BatchRequest packaged_batch(const BatchRequest& asked, const Package& package, const ir::Target& target) {

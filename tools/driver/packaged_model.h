@@ -18,10 +18,14 @@ inline const std::string kPackedChoices = "choices.json";
 // Throws UserError as read_package does, and (exit 2) where the options would change the model: a package holds the code
 // of one.
 Package read_packaged_model(ReadModel& read, const std::string& path, const frontend::ReadOptions& options);
-// A package's text. Its name, which kernels' comments have, is always the same.
-// The choices that its programs were made with; of no file, since they hold wherever the package runs.
-Choices packaged_choices(const Package& package);
-void read_model_text(ReadModel& read, const std::string& text);
+// Of options that say how a program is planned. Throws UserError (exit 2) where either is given.
+void require_as_packaged(const std::string& libraries, const std::string& choices);
+// The choices that its programs for a target were made with, none where it has none; of no file, since they hold
+// wherever the package runs.
+Choices packaged_choices(const Package& package, const std::string& target);
+// A package's text. Its name, which kernels' comments have, is always the same; messages name the file before it, which
+// holds it or was made into it.
+void read_model_text(ReadModel& read, const std::string& text, const std::string& file);
 
 // As open_device. The device loads programs that the package was made with, and no others. Throws UserError (exit 3)
 // where the package has no code for what is asked for.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "ir/check.h"
 #include "runtime/process/process_memory.h"
@@ -11,9 +13,12 @@
 namespace heddle::driver {
 namespace {
 
-Compiled compile_for(Planned& planned, int64_t rows, CompileOptions options) {
+// What is told of a program, `told` holds until it is the one that is taken.
+Compiled compile_for(Planned& planned, int64_t rows, CompileOptions options, std::vector<std::string>& told) {
   constexpr int64_t kAnySteps = 1'000'000;  // nothing is trained: schedules may believe what they like
   options.entries = {.predict = rows, .total_steps = planned.model().train.steps.value_or(kAnySteps)};
+  told.clear();
+  if (options.tell) options.tell = [&](const std::string& line) { told.push_back(line); };
   return compile(planned, options);
 }
 
@@ -44,14 +49,18 @@ PlannedBatch within_machine(PlannedBatch planned, const CompileOptions& options)
 
 }  // namespace
 
-PlannedBatch plan_batch(Planned& planned, const BatchRequest& request, const CompileOptions& options) {
-  if (request.rows > 0) return within_machine({request.rows, compile_for(planned, request.rows, options)}, options);
+namespace {
+
+PlannedBatch plan(Planned& planned, const BatchRequest& request, const CompileOptions& options,
+                  std::vector<std::string>& told) {
+  if (request.rows > 0)
+    return within_machine({request.rows, compile_for(planned, request.rows, options, told)}, options);
   constexpr int64_t kFewest = PlannedBatch::kFewest, kBudget = PlannedBatch::kBudget;
   int64_t rows = PlannedBatch::kMostRows;
   while (true) {
     std::optional<Compiled> compiled;  // none: so many rows do not fit at all
     try {
-      compiled = compile_for(planned, rows, options);
+      compiled = compile_for(planned, rows, options, told);
     } catch (const UserError& error) {
       if (error.code() != ExitCode::limit || rows == kFewest) throw;
     }
@@ -65,6 +74,15 @@ PlannedBatch plan_batch(Planned& planned, const BatchRequest& request, const Com
     if (request.known > 0) fit = std::min(fit, request.known);
     rows = std::max(fit, kFewest);
   }
+}
+
+}  // namespace
+
+PlannedBatch plan_batch(Planned& planned, const BatchRequest& request, const CompileOptions& options) {
+  std::vector<std::string> told;
+  PlannedBatch made = plan(planned, request, options, told);
+  for (const std::string& line : told) options.tell(line);
+  return made;
 }
 
 }  // namespace heddle::driver

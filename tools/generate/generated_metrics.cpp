@@ -111,6 +111,7 @@ struct GeneratedMetrics::Measure {
     compile.entries = driver::entry_batches(planned.plan, {.train = 0, .validation = 0, .test = rows}, false);
     compile.stored.clear(), compile.recompute.clear();
     compile.remark = nullptr;
+    compile.choices.file.clear();  // a table is for the training: nobody asks whether it is about this program too
     compiled = driver::compile(planned, compile);
     device = open_device();
     executable = std::make_unique<runtime::Executable>(compiled.program, *device);
