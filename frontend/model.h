@@ -165,6 +165,15 @@ struct Prune {
   Location where, amount_where;
 };
 
+// Some products compute in whole numbers of 8 bits, as they will in use.
+struct Quantize {
+  std::vector<Named> match;  // globs over weights of products
+  int64_t start = 0;         // steps that only observe what inputs lie between
+  bool moving = false;       // ranges are moving averages of those of batches, else the widest so far
+  double momentum = 0.01;    // share of a batch in these
+  Location where;
+};
+
 // How much a training may take, and what it computes again to take less.
 struct MemoryUse {
   std::optional<int64_t> limit;              // bytes of states and arena
@@ -198,6 +207,7 @@ struct Train {
   CheckpointRule checkpoint;
   std::optional<Part> init;  // of dense, conv and embedding weights that have none of their own
   Location where;
+  std::optional<Quantize> quantize;
 };
 
 // A source of rows. `columns` says where each model input comes from: files, or names and indices of columns.

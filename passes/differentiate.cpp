@@ -91,6 +91,8 @@ bool differentiate_graph(Module& m, Graph& g, const Options& options) {
   }
 }
 
+}  // namespace
+
 // What says where gradients go has no more to say. A result of the graph keeps its name, and no state becomes an input.
 bool drop_gradient_flow(Graph& g) {
   bool changed = false;
@@ -105,8 +107,6 @@ bool drop_gradient_flow(Graph& g) {
   drop_erased(g);
   return changed;
 }
-
-}  // namespace
 
 bool differentiate(Module& m, const Options& options) {
   bool changed = false;

@@ -18,5 +18,7 @@
 namespace heddle::passes {
 
 bool differentiate(ir::Module& m, const Options& options);
+// Of a graph without gradient nodes.
+bool drop_gradient_flow(ir::Graph& g);
 
 }  // namespace heddle::passes

@@ -7,6 +7,10 @@
 #include <optional>
 
 #include "ir/builder.h"
+#include "ir/int8.h"
+#include "ir/wholes.h"
+#include "passes/dead_code.h"
+#include "passes/differentiate.h"
 #include "passes/rewrite.h"
 
 namespace heddle::passes {
@@ -24,9 +28,8 @@ struct Sizes {
   double rows, columns, depth, input, weight;  // input, weight: elements
 };
 
-constexpr double kLargestByte = 255, kLargestSigned = 127;
 // So many products of bytes do not leave i32.
-constexpr double kDeepest = std::numeric_limits<int32_t>::max() / (kLargestByte * kLargestSigned);
+constexpr double kDeepest = std::numeric_limits<int32_t>::max() / (double{kMostOfByte} * double{kMostOfSigned});
 
 bool is_weight(const Graph& g, ValueId v, const std::string& name) {
   return g[v].role == Role::param && g[v].name == name;
@@ -72,11 +75,40 @@ std::string conflict(const Graph& g, const Node& n, ValueId weight, int64_t axis
   return axis == outputs ? "" : "its scales lie along another axis than its outputs";
 }
 
+// --- weights that a training has made whole numbers
+
+bool is_maker(const Node& n) { return makes_wholes(*n.op) == MakesWholes::and_scales; }
+
+bool is_gradient(const Node& n) { return std::holds_alternative<Gradient>(n.op->kind); }
+
+// Products by what the node makes of the weight.
+bool multiplies_wholes(const Graph& g, const Node& product, ValueId wholes) {
+  const std::optional<ConvolutionRoles>& roles = product.op->traits.convolution;
+  const bool multiplies = roles ? roles->image == 0 && roles->filter == 1 : product.op->traits.matrix_product;
+  if (!multiplies || product.operands.size() != 2 || product.operands[1] != wholes) return false;
+  const Node* inputs = g.def(product.operands[0]);
+  return inputs != nullptr && makes_wholes(*inputs->op) == MakesWholes::within_limits;
+}
+
+std::string conflict_of_wholes(const Graph& g, const Node& maker, ValueId weight, int64_t axis) {
+  const Layout& layout = g[weight].layout;
+  const auto in_memory = static_cast<size_t>(signature(g, maker).integer("axis"));
+  if (axis != (layout.empty() ? static_cast<int64_t>(in_memory) : layout[in_memory]))
+    return "its scales lie along another axis than its outputs";
+  if (g[weight].type.rank() != 2 && g[weight].type.rank() != 4) return "it is another convolution than image by filter";
+  for (const NodeId n : g[maker.results[0]].uses)
+    if (!multiplies_wholes(g, g[n], maker.results[0])) return "'" + g[n].op->name + "' reads its whole numbers";
+  return {};
+}
+
 std::string conflict(const Graph& g, ValueId weight, int64_t axis) {
   if (g.updates.has_state(weight)) return "a run changes it";
   if (g.is_output(weight) || g.is_next(weight)) return "it is a result";
-  for (const NodeId n : g[weight].uses)
-    if (std::string why = conflict(g, g[n], weight, axis); !why.empty()) return why;
+  for (const NodeId id : g[weight].uses) {
+    const Node& n = g[id];
+    std::string why = is_maker(n) ? conflict_of_wholes(g, n, weight, axis) : conflict(g, n, weight, axis);
+    if (!why.empty()) return why;
+  }
   return {};
 }
 
@@ -101,18 +133,30 @@ double seconds_in_int8(const Sizes& s, const Target& target) {
   return seconds_in_f32(s, target) / kFaster + moved / target.cache_bandwidth + 2 * target.launch;
 }
 
-// In all graphs.
+// Products by the weight, or by what has been made of it.
+std::vector<NodeId> products_by(const Graph& g, ValueId weight) {
+  std::vector<NodeId> all;
+  for (const NodeId id : g[weight].uses)
+    if (is_maker(g[id]))
+      all.insert(all.end(), g[g[id].results[0]].uses.begin(), g[g[id].results[0]].uses.end());
+    else
+      all.push_back(id);
+  return all;
+}
+
+// In all graphs. What a training has made whole numbers has its bits in int8 alone, so nothing is estimated.
 struct Verdict {
   bool taken = false;
   std::string reason;
 };
 Verdict decide(const std::vector<Place>& all, const Int8Weight& weight, const Target& target) {
   double f32 = 0, int8 = 0;
-  bool read = false;
+  bool read = false, whole = false;
   for (const Place& place : all) {
     const Graph& g = *place.graph;
     if (std::string why = conflict(g, place.weight, weight.axis); !why.empty()) return {false, "f32: " + why};
-    for (const NodeId id : g[place.weight].uses) {
+    whole = whole || std::ranges::any_of(g[place.weight].uses, [&](NodeId n) { return is_maker(g[n]); });
+    for (const NodeId id : products_by(g, place.weight)) {
       const Sizes s = sizes(g, g[id]);
       if (s.depth > kDeepest) return {false, fmt::format("f32: a sum of {} products may leave i32", s.depth)};
       f32 += seconds_in_f32(s, target), int8 += seconds_in_int8(s, target);
@@ -120,6 +164,8 @@ Verdict decide(const std::vector<Place>& all, const Int8Weight& weight, const Ta
     }
   }
   if (!read) return {false, "f32: no product reads it"};
+  if (whole && weight.input == Int8Weight::Input::by_row) return {false, "f32: its inputs have no range"};
+  if (whole) return {true, "int8: it was trained in whole numbers"};
   constexpr double kMicro = 1e6;
   return {int8 < f32, fmt::format("{}: {:.3g} us estimated in int8, {:.3g} us in f32", int8 < f32 ? "int8" : "f32",
                                   int8 * kMicro, f32 * kMicro)};
@@ -132,51 +178,60 @@ class Rewriter {
       : b_(g), weight_(weight), w_(w), scale_(scale), input_(input) {}
 
   void rewrite(NodeId id) {
-    const Node n = b_.graph[id];  // a copy: building moves the array
+    const Node n = begin(id);
+    const ValueId steps = weight_.input == Int8Weight::Input::by_row ? steps_of_rows(n.operands[0]) : input_;
+    const ValueId sums = product(n, as_bytes(b_("round", {in_steps(b_, n.operands[0], steps)})));
+    end(id, scaled(sums, steps));
+  }
+
+  // Of a node that makes whole numbers of the weight: those of the file take their place.
+  void rewrite_wholes(NodeId maker) {
+    const ValueId made = b_.graph[maker].results[0];
+    b_.graph.replace_uses(b_.graph[maker].results[1], scale_);
+    for (const NodeId id : std::vector<NodeId>(b_.graph[made].uses)) {
+      const Node n = begin(id);
+      end(id, product(n, as_bytes(n.operands[0])));
+    }
+    unlink(b_.graph, maker);
+  }
+
+ private:
+  // A copy: building moves the array.
+  Node begin(NodeId id) {
+    Node n = b_.graph[id];
     b_.loc = n.loc;
     b_.prefix = b_.graph[n.results[0]].name + ".int8";
     const auto at = std::ranges::find(b_.graph.order, id);
     b_.insert_at = static_cast<size_t>(at - b_.graph.order.begin());
-    const ValueId steps = weight_.input == Int8Weight::Input::by_row ? steps_of_rows(n.operands[0]) : input_;
-    const ValueId whole = wholes(n.operands[0], steps);
-    Attrs attrs = n.attrs;
-    attrs.erase("precision");
-    const ValueId sums = b_(n.op->name, {b_.cast(whole, DType::i32), b_.cast(w_, DType::i32)}, attrs);
-    const ValueId result = scaled(b_.cast(sums, DType::f32), steps);
-    const std::string name = b_.graph[n.results[0]].name;
-    b_.graph.replace_uses(n.results[0], result);
+    return n;
+  }
+  void end(NodeId id, ValueId result) {
+    const ValueId before = b_.graph[id].results[0];
+    const std::string name = b_.graph[before].name;
+    b_.graph.replace_uses(before, result);
     unlink(b_.graph, id);
     b_.graph.rename(result, name);
   }
-
- private:
+  // f32, of bytes and the weight.
+  ValueId product(const Node& n, ValueId bytes) {
+    Attrs attrs = n.attrs;
+    attrs.erase("precision");
+    return b_.cast(b_(n.op->name, {b_.cast(bytes, DType::i32), b_.cast(w_, DType::i32)}, attrs), DType::f32);
+  }
+  ValueId as_bytes(ValueId wholes) {
+    return b_.cast(wholes, weight_.input == Int8Weight::Input::fixed_unsigned ? DType::u8 : DType::i8);
+  }
   // f32[rows]: of a matrix's rows, of images.
   ValueId steps_of_rows(ValueId x) {
     Dims axes;
     for (int64_t d = 1; d < b_.type(x).rank(); ++d) axes.push_back(d);
     const ValueId largest = b_("reduce_max", {b_("abs", {x})}, {{"axes", axes}});
-    const ValueId positive = b_("max", {largest, b_.like(std::numeric_limits<float>::min() * kLargestSigned, largest)});
-    return b_("mul", {positive, b_.like(1 / kLargestSigned, positive)});
-  }
-  ValueId along(ValueId v, const Dims& axes, const Dims& shape) {
-    return b_("broadcast", {v}, {{"dims", axes}, {"shape", shape}});
-  }
-  // A scale of all elements, or of each row.
-  ValueId spread(ValueId steps, const Dims& shape) {
-    return along(steps, b_.type(steps).rank() == 0 ? Dims{} : Dims{0}, shape);
-  }
-  ValueId wholes(ValueId x, ValueId steps) {
-    const Dims shape = b_.type(x).dims;
-    const ValueId each = b_("div", {b_.like(1, steps), steps});
-    const ValueId rounded = b_("round", {b_("mul", {x, spread(each, shape)})});
-    return b_.cast(rounded, weight_.input == Int8Weight::Input::fixed_unsigned ? DType::u8 : DType::i8);
+    const ValueId positive = b_("max", {largest, b_.like(kLeastScale * kMostOfSigned, largest)});
+    return b_("mul", {positive, b_.like(1 / double{kMostOfSigned}, positive)});
   }
   ValueId scaled(ValueId sums, ValueId steps) {
-    const Dims shape = b_.type(sums).dims;
-    const Dims last{b_.type(sums).rank() - 1};
-    if (b_.type(steps).rank() > 0)
-      return b_("mul", {b_("mul", {sums, spread(steps, shape)}), along(scale_, last, shape)});
-    return b_("mul", {sums, along(b_("mul", {scale_, spread(steps, b_.type(scale_).dims)}), last, shape)});
+    if (b_.type(steps).rank() == 0) return times_factor(b_, sums, factor_of(b_, scale_, steps));
+    return times_factor(b_, b_("mul", {sums, spread_along(b_, steps, {0}, b_.type(sums).dims)}), scale_);
   }
 
   Builder b_;
@@ -187,26 +242,33 @@ class Rewriter {
 void rewrite(const Place& place, const Int8Weight& weight) {
   Graph& g = *place.graph;
   const std::vector<NodeId> uses = g[place.weight].uses;
-  const int64_t outputs = g[g[uses.front()].results[0]].type.dims.back();
+  const int64_t outputs = g[g[products_by(g, place.weight).front()].results[0]].type.dims.back();
   const ValueId scale = g.add_input(int8_scale_name(weight.name), {DType::f32, {outputs}}, Role::buffer);
+  const bool all_whole = std::ranges::all_of(uses, [&](NodeId n) { return is_maker(g[n]); });
   ValueId input;
-  if (weight.input != Int8Weight::Input::by_row)
+  if (weight.input != Int8Weight::Input::by_row && !all_whole)
     input = g.add_input(int8_input_name(weight.name), {DType::f32, {}}, Role::buffer);
   g[place.weight].type.dtype = DType::i8;  // before casts of it are built
   Rewriter rewriter(g, weight, place.weight, scale, input);
-  for (const NodeId n : uses) rewriter.rewrite(n);
+  for (const NodeId n : uses) is_maker(g[n]) ? rewriter.rewrite_wholes(n) : rewriter.rewrite(n);
   drop_erased(g);
+}
+
+// Where no gradient is asked, what says where gradients go is in the way of products.
+void drop_flows(Module& m) {
+  for (Graph& g : m.graphs) {
+    const auto some = [&](auto is) { return std::ranges::any_of(g.order, [&](NodeId n) { return is(g[n]); }); };
+    if (!some(is_maker) || some(is_gradient)) continue;
+    drop_gradient_flow(g);
+    remove_dead_nodes(g);
+  }
 }
 
 }  // namespace
 
-std::string int8_scale_name(const std::string& weight) { return weight + ".int8_scale"; }
-std::string int8_input_name(const std::string& weight) { return weight + ".int8_input"; }
-std::string observed_low_name(const std::string& weight) { return weight + ".observed_low"; }
-std::string observed_high_name(const std::string& weight) { return weight + ".observed_high"; }
-
 bool int8_products(Module& m, const std::vector<Int8Weight>& weights, const Options& options) {
   bool changed = false;
+  drop_flows(m);
   for (const Int8Weight& weight : weights) {
     const std::vector<Place> all = places(m, weight.name);
     if (all.empty()) continue;

@@ -12,7 +12,15 @@
 // of the inputs is known, each row has its own scale, the largest magnitude of the row / 127. What is a whole number has
 // the same bits wherever it is computed; what makes it and what follows is f32 as elsewhere, and fuses as elsewhere.
 //
-// Where it is predicted to take longer than f32 the product stays as it is, and its weight stays f32: a weight is one or
+// A training in fewer bits (train.quantize) has made the inputs and the weight whole numbers already:
+//
+//     %q: f32[64,784] = round_within(...)                    ->   as it is, cast to u8 or i8
+//     %k: f32[128,784], %s: f32[128] = quantize_weight(%w)   ->   %w: i8[128,784], %w.int8_scale: f32[128]
+//     %y: f32[64,128] = matmul(%q, %k) {transpose_b = true}  ->   a product of i32
+//
+// The product of f32 has the same bits as long as its sums stay below 2^24, so these are int8 wherever they can be.
+//
+// Where it is predicted to take longer than f32, another product stays as it is, and its weight stays f32: a weight is one or
 // the other in all graphs. A library takes the whole-number product later (passes/select). Before all other passes.
 #pragma once
 #include <string>
@@ -34,17 +42,13 @@ struct Int8Weight {
   Input input = Input::by_row;
   bool operator==(const Int8Weight&) const = default;
 };
-// The states that lie beside a weight.
-std::string int8_scale_name(const std::string& weight);  // f32[outputs]
-std::string int8_input_name(const std::string& weight);  // f32[], where the scale of inputs is fixed
-
 bool int8_products(ir::Module& m, const std::vector<Int8Weight>& weights, const Options& options);
 
+// The names of states beside weights are those of ir/int8.h.
+//
 // For calibration: states beside the weights that hold the smallest and the largest number that each is multiplied with in
 // all runs of all graphs. They are to begin with infinity and -infinity. Returns the weights that have them: what else
 // reads a weight than a product or a convolution is not observed.
 std::vector<std::string> observe_inputs(ir::Module& m, const std::vector<Int8Weight>& weights);
-std::string observed_low_name(const std::string& weight);
-std::string observed_high_name(const std::string& weight);
 
 }  // namespace heddle::passes

@@ -19,6 +19,7 @@
 #include "frontend/layer_context.h"
 #include "frontend/limits.h"
 #include "frontend/lora.h"
+#include "frontend/quantize.h"
 #include "frontend/read/read_parts.h"
 #include "frontend/scan_use.h"
 #include "frontend/training/index_checks.h"
@@ -109,8 +110,10 @@ class Instantiation {
       frame.previous = frame.values.begin()->second;
       frame.has_previous = true;
     }
+    if (model_.train.quantize) quantizes_ = quantizes_now(out_, *model_.train.quantize);
     instantiate(model_.nodes, frame);
     if (model_.train.lora && errors_.empty()) check_lora(*model_.train.lora, out_, errors_);
+    if (model_.train.quantize && errors_.empty()) check_quantize(*model_.train.quantize, out_, errors_);
     if (model_.train.prune && errors_.empty()) {
       note_outputs(out_);
       check_prune(model_.train, out_, errors_);
@@ -301,11 +304,24 @@ class Instantiation {
     ir::Values made = build(def, context);
     if (model_.train.lora) adapt_layer(out_, *model_.train.lora, options_.training, first, made);
     if (is_mixed(model_) && in_f32_ == 0) mark_layer(first, first_body);
+    if (model_.train.quantize) quantize(first, made);
     require_own_rows(out_, resolved, title_of(node), first);
     if (!node.out.empty() && made.size() != node.out.size()) throw wrong_results(node, made.size());
     name_results(node, path, before, made, frame);
     end_entry(entry, made);
     return made;
+  }
+
+  // What layers keep of their inputs goes from one use of a weight to the next, as running statistics do.
+  void quantize(size_t first, ir::Values& made) {
+    const RangeStates ranges{[this](const std::string& path, const Location& where) {
+                               const auto known = by_path_.find(path);
+                               if (known != by_path_.end()) return current(out_.parameters[known->second].value);
+                               const ParameterSpec spec{path, {ir::DType::f32, {}}, {}, ir::Role::buffer};
+                               return new_parameter(spec, make_initializer("zeros"), where, "range");
+                             },
+                             [this](ValueId now, ValueId next) { update(now, next); }};
+    quantize_layer(out_, model_, quantizes_, first, made, ranges);
   }
 
   void mark_layer(size_t first, size_t first_body) {
@@ -856,6 +872,7 @@ class Instantiation {
   std::map<std::string, size_t, std::less<>> by_path_;  // of the parameters
   std::set<ValueId> copies_;                            // what no layer renews
   ParameterUse use_;
+  ValueId quantizes_;        // whether train.quantize has begun; invalid: always
   size_t first_update_ = 0;  // of the turn that is being built; 0 outside of scans
   int64_t count_ = 0;
   int depth_ = 0;   // blocks around the node

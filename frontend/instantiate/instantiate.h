@@ -52,6 +52,13 @@ struct AdapterPaths {
   bool lookup = false;  // of a table: weight + scale * (b a)^T; else weight + scale * b a
 };
 
+// A weight that train.quantize makes whole numbers of, and the nodes that read it for that.
+struct QuantizedWeight {
+  std::string path;
+  int64_t outputs = 0;  // their axis, in the shape that files have
+  std::vector<ir::NodeId> readers;
+};
+
 // A type as it lies in memory.
 inline ir::Type memory_type(const ir::Type& logical, const ir::Layout& layout) {
   return {logical.dtype, ir::memory_dims(logical.dims, layout)};
@@ -117,7 +124,8 @@ struct Instance {
   bool training = false;
   int64_t most_logit_bytes = kMostLogitBytes;
   std::string batch_name;
-  int64_t length = 0;  // as Model::length
+  int64_t length = 0;                      // as Model::length
+  std::vector<QuantizedWeight> quantized;  // in order of first use
 
   std::string body_name(const std::string& path) const;  // one name means one body in all instances of the model
   ir::ValueId counter(const std::string& name);          // the states "seed" and "step": i64[]

@@ -94,6 +94,9 @@ namespace {
 std::optional<ProductWeight> product_weight(const Instance& e, const Parameter& p) {
   const size_t rank = p.type.dims.size();
   if (p.role != ir::Role::param || p.type.dtype != ir::DType::f32 || rank < 2) return std::nullopt;
+  const auto quantized = std::ranges::find(e.quantized, p.path, &QuantizedWeight::path);
+  if (quantized != e.quantized.end())  // products read whole numbers that are made of it
+    return ProductWeight{p.path, rank == 2 ? WeightUse::matrix : WeightUse::filter, quantized->outputs};
   Axes axes(p.layout.begin(), p.layout.end());  // as it lies in memory
   if (axes.empty()) {
     axes.resize(rank);

@@ -119,6 +119,16 @@ void add_pruned(const Train& train, const Instance& e, ModelSummary& out) {
                               out.parameters.begin());
 }
 
+void add_quantized(const Train& train, const Instance& e, ModelSummary& out) {
+  if (!train.quantize) return;
+  SummaryQuantized& made = out.quantized.emplace();
+  made.start = train.quantize->start;
+  made.observer = train.quantize->moving ? "moving_average" : "minmax";
+  for (const QuantizedWeight& weight : e.quantized)
+    made.parameters.push_back(std::ranges::find(out.parameters, weight.path, &SummaryParameter::path) -
+                              out.parameters.begin());
+}
+
 }  // namespace
 
 ModelSummary summarize(ModelInstances& instances) {
@@ -148,6 +158,7 @@ ModelSummary summarize(ModelInstances& instances) {
   add_parameters(model, e, out);
   add_phases(model.train, out);
   add_pruned(model.train, e, out);
+  add_quantized(model.train, e, out);
   ir::Graph counted = e.graph;  // what composites decompose into is added to it
   for (size_t i = 0; i < e.nodes.size(); ++i)
     if (!e.nodes[i].block) out.nodes[i].flops = flops_of(counted, e.nodes[i].begin, e.nodes[i].end, e.bodies);

@@ -46,6 +46,13 @@ struct SummaryPruned {
   std::vector<int64_t> parameters;  // as indices
 };
 
+// What a training makes whole numbers of.
+struct SummaryQuantized {
+  int64_t start = 0;                // steps before it begins
+  std::string observer;             // "minmax"
+  std::vector<int64_t> parameters;  // as indices
+};
+
 struct ModelSummary {
   std::string batch_name;
   int64_t batch = 0;
@@ -53,6 +60,7 @@ struct ModelSummary {
   std::vector<SummaryParameter> parameters;
   std::vector<SummaryPhase> phases = {};
   std::optional<SummaryPruned> pruned = {};
+  std::optional<SummaryQuantized> quantized = {};
 };
 
 // With the batch of train.batch, or 1. Throws UserError with every fault found.

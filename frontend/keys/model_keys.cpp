@@ -120,6 +120,32 @@ Keys prune_keys() {
   return keys;
 }
 
+Keys quantize_keys() {
+  static const std::vector<Key> keys = {
+      {.name = "bits", .doc = "of a whole number: 8", .fallback = int64_t{8}, .range = ir::between(8, 8)},
+      {.name = "match",
+       .type = KeyType::text,
+       .count = Count::several,
+       .doc = "paths of weights of products and convolutions, with `*` and `?`",
+       .required = true,
+       .hint = R"(for example "match": "*.weight")"},
+      {.name = "start",
+       .doc = "steps that compute in f32 before, and observe ranges alone",
+       .fallback = Quantize().start,
+       .range = kExact},
+      {.name = "observer",
+       .type = KeyType::text,
+       .doc = "what the range of inputs is: of all numbers so far, or a moving average of the ranges of batches",
+       .fallback = "minmax",
+       .words = {"minmax", "moving_average"}},
+      {.name = "momentum",
+       .type = KeyType::real,
+       .doc = "share of a batch in the moving average",
+       .fallback = Quantize().momentum,
+       .range = {.low = 0, .high = 1, .above = true}}};
+  return keys;
+}
+
 Keys precision_keys() {
   static const std::vector<Key> keys = {{.name = "compute",
                                          .type = KeyType::text,
@@ -440,6 +466,13 @@ Keys train_keys() {
               "stays so; see below",
        .keys = prune_keys,
        .hint = R"(write "prune": {"match": "*.weight", "amount": 0.5, "end": 1000})"},
+      {.name = "quantize",
+       .type = KeyType::object,
+       .doc = "`{\"match\": \"*.weight\"}`, products are trained in whole numbers of 8 bits, as `heddle quantize` "
+              "makes them; "
+              "see precision.md",
+       .keys = quantize_keys,
+       .hint = R"(write "quantize": {"match": "*.weight"})"},
       {.name = "init",
        .type = KeyType::part,
        .doc = "default initializer of dense and convolution weights",
@@ -603,8 +636,9 @@ Keys phase_keys() {
 }
 
 std::vector<KeyTable> key_tables() {
-  return {{"model", model_keys()},     {"node", node_keys()},       {"train", train_keys()}, {"phase", phase_keys()},
-          {"weights", weights_keys()}, {"renamed", renamed_keys()}, {"lora", lora_keys()},   {"prune", prune_keys()}};
+  return {{"model", model_keys()}, {"node", node_keys()},       {"train", train_keys()},
+          {"phase", phase_keys()}, {"weights", weights_keys()}, {"renamed", renamed_keys()},
+          {"lora", lora_keys()},   {"prune", prune_keys()},     {"quantize", quantize_keys()}};
 }
 
 }  // namespace heddle::frontend

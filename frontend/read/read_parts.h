@@ -16,6 +16,7 @@ EarlyStop read_early_stop(const Fields& fields);
 CheckpointRule read_checkpoint_rule(const Fields& fields);
 Lora read_lora(const Fields& fields);
 Prune read_prune(const Fields& fields, const Scope& let);
+Quantize read_quantize(const Fields& fields);
 Data read_data(const Json& json, const Model& model, Diagnostics& errors);
 // Of data.buckets, once the inputs are known.
 std::optional<Buckets> read_buckets(const Fields& fields, const Model& model, Diagnostics& errors);

@@ -383,6 +383,11 @@ Train read_train(const Json& json, const Model& model, Diagnostics& errors) {
   if (train.prune && train.lora)
     errors.error(train.prune->where, "train: 'prune' and 'lora' exclude each other: adapters alone are trained",
                  "prune the model that heddle merge makes, or leave one of them out");
+  fields.object("quantize", [&](const Fields& quantize) { train.quantize = read_quantize(quantize); });
+  if (train.quantize && train.lora)
+    errors.error(train.quantize->where,
+                 "train: 'quantize' and 'lora' exclude each other: what adapters add to a weight is not quantised",
+                 "quantise the model that heddle merge makes, or leave one of them out");
   fields.read("init", [&](const Json& init) {
     train.init = read_part(init, "train: 'init'");
     make_initializer(*train.init, model.let);  // for its checks

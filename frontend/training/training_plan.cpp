@@ -180,6 +180,19 @@ void warn_of_late_pruning(const Model& model, std::vector<Diagnostic>& warnings)
        "the amount is reached at the end: give a smaller \"end\", or train longer"});
 }
 
+// Steps that are too few to compute in whole numbers.
+void warn_of_late_quantization(const Model& model, std::vector<Diagnostic>& warnings) {
+  const auto& quantize = model.train.quantize;
+  if (!quantize || !model.train.steps || quantize->start < *model.train.steps) return;
+  warnings.push_back(
+      {Severity::warning,
+       quantize->where,
+       fmt::format("train: quantize: 'start' is {}, and the training has {} steps: all of them compute in f32",
+                   quantize->start, *model.train.steps),
+       {},
+       "write a smaller 'start', or train longer"});
+}
+
 // A value or a derivative that several rows have a part in is one of a micro-batch.
 void warn_of_micro_batches(const Model& model, const Instance& e, std::vector<Diagnostic>& warnings) {
   if (model.train.accumulate == 1) return;
@@ -377,6 +390,7 @@ TrainingPlan plan_training(ModelInstances& instances) {
   plan.buckets = plan_buckets(instances, plan);
   warn_of_endless_training(model, plan.warnings);
   warn_of_late_pruning(model, plan.warnings);
+  warn_of_late_quantization(model, plan.warnings);
   warn_of_mixed(model, e, plan.warnings);
   warn_of_frozen(model.train, e, plan.warnings);
   warn_of_micro_batches(model, e, plan.warnings);

@@ -12,6 +12,7 @@
 
 #include "ir/check.h"
 #include "ir/diagnostic.h"
+#include "ir/int8.h"
 #include "runtime/weights/elements.h"
 #include "runtime/weights/half_floats.h"
 
@@ -29,13 +30,6 @@ void add_values(WeightsFile& to, const std::string& name, const std::string& dty
   if (bytes > 0) std::memcpy(room.data(), values.data(), bytes);
 }
 
-// Numbers whose largest is `largest` become wholes from -most to most. A normal number always, so that a quotient is no
-// infinity; and `most` of them are no infinity either.
-float scale_for(float largest, float most) {
-  const float scale = std::max(largest / most, std::numeric_limits<float>::min());
-  return std::isfinite(scale * most) ? scale : std::nextafter(scale, 0.0F);
-}
-
 int8_t whole(float value, float scale, float most) {
   return static_cast<int8_t>(std::clamp(std::nearbyint(value / scale), -most, most));
 }
@@ -47,7 +41,7 @@ int64_t product(std::span<const int64_t> dims) {
 }
 
 void add_int8(WeightsFile& to, const WeightsFile& from, const SavedTensor& t, const Quantization& how) {
-  constexpr float kMost = 127;
+  constexpr float kMost = ir::kMostOfSigned;
   const std::vector<float> values = floats_of(from, t);
   const auto at = static_cast<size_t>(how.axis);
   const std::span<const int64_t> dims = t.dims;
@@ -62,7 +56,7 @@ void add_int8(WeightsFile& to, const WeightsFile& from, const SavedTensor& t, co
     };
     float largest = 0;
     each([&](size_t i) { largest = std::max(largest, std::abs(values[i])); });
-    const float scale = scales[place] = scale_for(largest, kMost);
+    const float scale = scales[place] = ir::scale_for(largest, kMost);
     each([&](size_t i) { wholes[i] = whole(values[i], scale, kMost); });
   }
   std::vector<int64_t> scale_dims(t.dims.size(), 1);
@@ -85,7 +79,7 @@ void add_int4(WeightsFile& to, const WeightsFile& from, const SavedTensor& t) {
           std::span(values).subspan(static_cast<size_t>(row * columns + first), static_cast<size_t>(end - first));
       float largest = 0;
       for (const float value : group) largest = std::max(largest, std::abs(value));
-      const float scale = scale_for(largest, kMost);
+      const float scale = ir::scale_for(largest, kMost);
       scales.push_back(scale);
       for (int64_t c = first; c < end; ++c) {
         const int bits = whole(group[static_cast<size_t>(c - first)], scale, kMost) & 0xf;

@@ -1,9 +1,9 @@
 // Parameters that several nodes share, copies that follow those of another node, weights that are made of parameters,
-// low-rank adapters, and pruned weights, against PyTorch: the losses of two to six steps, parameters and buffers after
+// low-rank adapters, pruned and quantised weights, against PyTorch: the losses of two to six steps, parameters and buffers after
 // each, and a prediction, by the evaluator in double precision and by the host device in single precision. The numbers are
-// shared.safetensors, copied.safetensors, weight_norms.safetensors, lora.safetensors and prune.safetensors of
-// tests/training/reference (see make_shared.py, make_copied.py, make_weight_norms.py, make_lora.py and make_prune.py
-// there).
+// shared.safetensors, copied.safetensors, weight_norms.safetensors, lora.safetensors, prune.safetensors and
+// quantize.safetensors of tests/training/reference (see make_shared.py, make_copied.py, make_weight_norms.py, make_lora.py,
+// make_prune.py and make_quantize.py there).
 #include <gtest/gtest.h>
 
 #include <map>
@@ -43,9 +43,15 @@ const runtime::WeightsFile& pruned_numbers() {
   return file;
 }
 
+const runtime::WeightsFile& quantized_numbers() {
+  static const runtime::WeightsFile file = reference_file("quantize.safetensors");
+  return file;
+}
+
 // Of the file that has the case.
 const runtime::WeightsFile& numbers_of(const std::string& test) {
-  for (const runtime::WeightsFile* file : {&made_numbers(), &copied_numbers(), &adapted_numbers(), &pruned_numbers()})
+  for (const runtime::WeightsFile* file :
+       {&made_numbers(), &copied_numbers(), &adapted_numbers(), &pruned_numbers(), &quantized_numbers()})
     if (file->metadata.contains(test)) return *file;
   return shared_numbers();
 }
@@ -140,6 +146,8 @@ INSTANTIATE_TEST_SUITE_P(Copies, SharedOfPyTorch, ::testing::ValuesIn(reference_
 INSTANTIATE_TEST_SUITE_P(MadeWeights, SharedOfPyTorch, ::testing::ValuesIn(reference_cases(made_numbers())),
                          [](const auto& info) { return info.param; });
 INSTANTIATE_TEST_SUITE_P(Adapters, SharedOfPyTorch, ::testing::ValuesIn(reference_cases(adapted_numbers())),
+                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Quantized, SharedOfPyTorch, ::testing::ValuesIn(reference_cases(quantized_numbers())),
                          [](const auto& info) { return info.param; });
 INSTANTIATE_TEST_SUITE_P(Pruned, SharedOfPyTorch, ::testing::ValuesIn(reference_cases(pruned_numbers())),
                          [](const auto& info) { return info.param; });

@@ -216,15 +216,21 @@ void tell(const QuantizeArguments& a, const runtime::WeightsFile& weights, const
   print_note("difference: {}\n", differences(m));
 }
 
-driver::QuantizedWeights quantized(const QuantizeArguments& a, const driver::ReadModel& read, int64_t batch,
-                                   const runtime::WeightsFile& weights) {
+// A training with train.quantize has observed the ranges of its int8 weights.
+driver::QuantizedWeights quantized(const QuantizeArguments& a, const driver::ReadModel& read,
+                                   const driver::Compiled& made_of, const runtime::WeightsFile& weights) {
   frontend::ModelInstances instances(read.model);
-  const std::vector<frontend::ProductWeight> products = frontend::product_weights(instances, batch);
+  const std::vector<frontend::ProductWeight> products = frontend::product_weights(instances, made_of.plan.batch);
+  const bool trained = a.type == "int8" && read.model.train.quantize;
   Ranges ranges;
+  if (trained) ranges = driver::trained_ranges(weights, driver::ranged_weights(made_of.program));
   if (a.calibrate > 0) ranges = observe(a, read, weights, products);
-  return driver::quantize_weights(
-      weights, products,
-      {.type = *runtime::stored_as(a.type), .keep = a.keep, .model = read.model.name, .ranges = ranges});
+  return driver::quantize_weights(weights, products,
+                                  {.type = *runtime::stored_as(a.type),
+                                   .keep = a.keep,
+                                   .model = read.model.name,
+                                   .ranges = ranges,
+                                   .trained = trained});
 }
 
 void require_calibration(const QuantizeArguments& a, const frontend::Model& model) {
@@ -232,6 +238,10 @@ void require_calibration(const QuantizeArguments& a, const frontend::Model& mode
   if (a.type != "int8")
     throw UserError(ExitCode::usage, fmt::format("--calibrate is for int8 products, and --type is {}", a.type),
                     "leave out one of them");
+  if (model.train.quantize)
+    throw UserError(model.train.quantize->where,
+                    "--calibrate: a training with 'quantize' has observed the ranges of what its weights multiply",
+                    "leave out --calibrate");
   if (!can_be_measured(model))
     throw UserError(
         ExitCode::usage, "--calibrate needs rows, and the model has none that it is evaluated on",
@@ -261,7 +271,7 @@ void quantize(const QuantizeArguments& a) {
     throw UserError(ExitCode::failed, "train.lora: adapters are not quantised",
                     "heddle merge MODEL --weights BASE --weights ADAPTERS -o FILE; then quantize the model without it");
   require_own(weights, model, made_of.plan, made_of.program);
-  driver::QuantizedWeights made = quantized(a, read_model, made_of.plan.batch, weights);
+  driver::QuantizedWeights made = quantized(a, read_model, made_of, weights);
   Measured m;
   if (session) m = measure(a, read_model, *session, *device.device, device.target, weights, made.file);
   if (!m.split.empty()) {

@@ -166,6 +166,13 @@ std::string pruned_line(const SummaryFacts& f, const frontend::SummaryPruned& pr
                      fmt::join(paths_of(f, pruned.parameters), ", "));
 }
 
+// "quantised: 12 parameters in 8 bits, behind step 100, inputs by minmax: fc.weight"
+std::string quantized_line(const SummaryFacts& f, const frontend::SummaryQuantized& quantized) {
+  return fmt::format("quantised: {} parameters in 8 bits, behind step {}, inputs by {}: {}",
+                     grouped(elements_of(f, quantized.parameters)), quantized.start, quantized.observer,
+                     fmt::join(paths_of(f, quantized.parameters), ", "));
+}
+
 double forward_flops(const SummaryFacts& f) {
   double sum = 0;
   for (const SummaryNode& n : f.model.nodes) sum += n.flops;
@@ -183,6 +190,7 @@ std::vector<std::string> total_lines(const SummaryFacts& f) {
           fmt::format("shared: {} is read by {}, too, and counted once", p.path, fmt::join(p.readers, ", ")));
   for (const frontend::SummaryPhase& phase : f.model.phases) lines.push_back(phase_line(f, phase));
   if (f.model.pruned) lines.push_back(pruned_line(f, *f.model.pruned));
+  if (f.model.quantized) lines.push_back(quantized_line(f, *f.model.quantized));
   lines.push_back(
       fmt::format("flops of a batch: {} forward{}", short_number(forward_flops(f), ""),
                   f.step_flops > 0 ? fmt::format(", {} for a step of training", short_number(f.step_flops, "")) : ""));
@@ -235,6 +243,13 @@ std::string pruned_json(const SummaryFacts& f, const frontend::SummaryPruned& pr
   return out.integer("parameter_count", elements_of(f, pruned.parameters)).str();
 }
 
+std::string quantized_json(const SummaryFacts& f, const frontend::SummaryQuantized& quantized) {
+  JsonObject out;
+  out.integer("bits", 8).integer("start", quantized.start).text("observer", quantized.observer);
+  out.raw("parameters", runtime::json_texts(paths_of(f, quantized.parameters)));
+  return out.integer("parameter_count", elements_of(f, quantized.parameters)).str();
+}
+
 }  // namespace
 
 std::string summary_text(const SummaryFacts& f, int columns) {
@@ -265,6 +280,7 @@ std::string summary_json(const SummaryFacts& f) {
   out.raw("layers", runtime::json_list(nodes)).raw("parameters", runtime::json_list(parameters));
   out.raw("phases", runtime::json_list(phases));
   if (f.model.pruned) out.raw("pruned", pruned_json(f, *f.model.pruned));
+  if (f.model.quantized) out.raw("quantized", quantized_json(f, *f.model.quantized));
   out.integer("trained", n.trained).integer("frozen", n.frozen).integer("buffers", n.buffers);
   out.number("forward_flops", forward_flops(f)).number("step_flops", f.step_flops).raw("memory", memory.str());
   return out.str() + "\n";

@@ -14,6 +14,7 @@
 #include "runtime/weights/match.h"
 #include "tools/driver/adapters.h"
 #include "tools/driver/foreign_weights.h"
+#include "tools/driver/observed_ranges.h"
 
 namespace heddle::driver {
 namespace {
@@ -106,11 +107,28 @@ void require_adapters(const runtime::WeightsFile& file, const frontend::PlannedA
   missing.insert(names.begin(), names.end());
 }
 
-// Those of nodes, and adapters: what a table of foreign names need not name.
-std::vector<frontend::PlannedCopy> without_foreign_names(const frontend::TrainingPlan& plan) {
+// A training with train.quantize may begin with weights that have no ranges of inputs beside them: it observes them first.
+void require_ranges(const runtime::WeightsFile& file, const codegen::Program& program, bool begins,
+                    std::set<std::string>& missing) {
+  const std::vector<std::string> names = range_names(program);
+  if (names.empty() || std::ranges::any_of(names, [&](const auto& name) { return file.find(name) != nullptr; })) return;
+  if (!begins)
+    throw UserError(
+        ExitCode::failed,
+        fmt::format("{}: it holds no ranges of inputs, which a training with 'train.quantize' observes, such "
+                    "as '{}'",
+                    file.name, names.front()),
+        "train with it, and give the weights that are saved; --set train.quantize=null computes in f32");
+  missing.insert(names.begin(), names.end());
+}
+
+// Those of nodes, adapters and ranges: what a table of foreign names need not name.
+std::vector<frontend::PlannedCopy> without_foreign_names(const frontend::TrainingPlan& plan,
+                                                         const codegen::Program& program) {
   std::vector<frontend::PlannedCopy> all = plan.copies;
   if (plan.adapters)
     for (const std::string& name : adapter_names(*plan.adapters)) all.push_back({name, {}, {}});
+  for (const std::string& name : range_names(program)) all.push_back({name, {}, {}});
   return all;
 }
 
@@ -120,7 +138,7 @@ std::string require_weights(runtime::WeightsFile& file, const frontend::Training
                             const codegen::Program& program, bool begins) {
   const std::vector<runtime::SavedTensor> adapters = take_adapters(file, plan);
   Translated translated;
-  if (plan.weights) translated = translate(file, *plan.weights, program, without_foreign_names(plan));
+  if (plan.weights) translated = translate(file, *plan.weights, program, without_foreign_names(plan, program));
   if (!translated.missing.empty() && !begins)
     throw UserError(
         plan.weights->missing.front().where,
@@ -134,6 +152,7 @@ std::string require_weights(runtime::WeightsFile& file, const frontend::Training
                     "train.freeze");
   put_adapters(file, adapters);
   if (plan.adapters) require_adapters(file, *plan.adapters, !adapters.empty(), begins, translated.missing);
+  require_ranges(file, program, begins, translated.missing);
   std::vector<frontend::PlannedCopy> copies = without_tensors(file, plan.copies);
   const std::string note = told_of_copies(file, copies);
   add_new_adapters(file, plan.copies, translated.missing, copies);

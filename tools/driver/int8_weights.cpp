@@ -11,6 +11,7 @@
 #include <span>
 
 #include "ir/diagnostic.h"
+#include "ir/int8.h"
 #include "runtime/host/onednn.h"
 #include "runtime/weights/elements.h"
 
@@ -21,14 +22,7 @@ using passes::Int8Weight;
 
 Int8Weight::Input input_of(const runtime::SavedTensor& t) {
   if (t.range.empty()) return Int8Weight::Input::by_row;
-  return t.range[0] >= 0 ? Int8Weight::Input::fixed_unsigned : Int8Weight::Input::fixed_signed;
-}
-
-// What a whole number of the inputs stands for.
-float step_of(const runtime::SavedTensor& t) {
-  const float largest = std::max(std::abs(t.range[0]), std::abs(t.range[1]));
-  const float most = input_of(t) == Int8Weight::Input::fixed_unsigned ? 255 : 127;
-  return std::max(largest / most, std::numeric_limits<float>::min());
+  return ir::becomes_unsigned(t.range[0]) ? Int8Weight::Input::fixed_unsigned : Int8Weight::Input::fixed_signed;
 }
 
 std::set<std::string> taken_as_int8(const codegen::Program& program) {
@@ -45,7 +39,8 @@ void add_floats(runtime::WeightsFile& to, const std::string& name, const std::ve
 }
 
 // The numbers are whole multiples of their scales, up to a rounding of f32.
-void add_wholes(runtime::WeightsFile& to, const runtime::WeightsFile& from, const runtime::SavedTensor& t) {
+void add_wholes(runtime::WeightsFile& to, const runtime::WeightsFile& from, const runtime::SavedTensor& t,
+                bool reads_step) {
   const std::vector<float> values = runtime::floats_of(from, t);
   size_t inner = 1;
   for (size_t k = static_cast<size_t>(t.scaled_axis) + 1; k < t.dims.size(); ++k)
@@ -56,9 +51,10 @@ void add_wholes(runtime::WeightsFile& to, const runtime::WeightsFile& from, cons
     wholes[i] =
         static_cast<std::byte>(static_cast<int8_t>(std::clamp(std::nearbyint(values[i] / scale), -128.0F, 127.0F)));
   }
-  add_floats(to, passes::int8_scale_name(t.name), {std::ssize(t.scales)}, t.scales);
-  if (const float step = t.range.empty() ? 0 : step_of(t); step > 0)
-    add_floats(to, passes::int8_input_name(t.name), {}, {&step, 1});
+  add_floats(to, ir::int8_scale_name(t.name), {std::ssize(t.scales)}, t.scales);
+  if (!reads_step) return;
+  const float step = ir::step_for(t.range[0], t.range[1]);
+  add_floats(to, ir::int8_input_name(t.name), {}, {&step, 1});
 }
 
 }  // namespace
@@ -99,7 +95,8 @@ void put_int8(runtime::WeightsFile& file, const codegen::Program& program) {
       throw UserError(ExitCode::failed,
                       fmt::format("{}: '{}' is not int8, and the program multiplies by it in int8", file.name, t.name),
                       "compile the model for these weights");
-    add_wholes(out, file, t);
+    const bool reads_step = std::ranges::count(program.states, ir::int8_input_name(t.name), &codegen::Buffer::name) > 0;
+    add_wholes(out, file, t, reads_step);
   }
   file = std::move(out);
 }

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "passes/int8_products.h"
+#include "ir/int8.h"
 
 namespace heddle::driver {
 namespace {
@@ -19,14 +19,29 @@ std::map<std::string, Observed> observed(const codegen::Program& program) {
     return found == program.states.end() ? nullptr : &*found;
   };
   for (const codegen::Buffer& b : program.states) {
-    const codegen::Buffer *low = state(passes::observed_low_name(b.name)),
-                          *high = state(passes::observed_high_name(b.name));
+    const codegen::Buffer *low = state(ir::observed_low_name(b.name)), *high = state(ir::observed_high_name(b.name));
     if (low != nullptr && high != nullptr) all[b.name] = {low, high};
   }
   return all;
 }
 
 }  // namespace
+
+std::vector<std::string> ranged_weights(const codegen::Program& program) {
+  std::vector<std::string> names;
+  for (const auto& [name, states] : observed(program))
+    if (states.first->role == codegen::BufferRole::buffer) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> range_names(const codegen::Program& program) {
+  std::vector<std::string> names;
+  for (const std::string& weight : ranged_weights(program)) {
+    names.push_back(ir::observed_low_name(weight));
+    names.push_back(ir::observed_high_name(weight));
+  }
+  return names;
+}
 
 std::map<std::string, std::vector<float>> observed_ranges(Session& s, const std::function<void()>& run) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();

@@ -4,11 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <span>
 
 #include "frontend/name_pattern.h"
 #include "ir/diagnostic.h"
+#include "ir/int8.h"
+#include "runtime/weights/elements.h"
 
 namespace heddle::driver {
 namespace {
@@ -21,6 +24,11 @@ int64_t elements(const runtime::SavedTensor& t) { return (t.end - t.begin) / sta
 bool is_large(const runtime::SavedTensor& t, const frontend::ProductWeight& weight) {
   const int64_t all = elements(t), scales = t.dims[static_cast<size_t>(weight.axis)];
   return all >= kFewestNumbers && all / scales >= kFewestOfScale;
+}
+
+bool may_become_smaller(const runtime::SavedTensor& t, const frontend::ProductWeight& weight,
+                        const QuantizeRequest& request) {
+  return request.trained ? request.ranges.contains(weight.name) : is_large(t, weight);
 }
 
 runtime::Quantization quantization(const frontend::ProductWeight& weight, const runtime::SavedTensor& t,
@@ -44,6 +52,24 @@ void require_matches(const std::vector<std::string>& patterns, const std::vector
 
 }  // namespace
 
+std::map<std::string, std::vector<float>> trained_ranges(const runtime::WeightsFile& weights,
+                                                         const std::vector<std::string>& names) {
+  std::map<std::string, std::vector<float>> ranges;
+  for (const std::string& weight : names) {
+    std::vector<float>& range = ranges[weight];
+    for (const std::string& name : {ir::observed_low_name(weight), ir::observed_high_name(weight)})
+      if (const runtime::SavedTensor* t = weights.find(name); t != nullptr)
+        for (const float value : runtime::floats_of(weights, *t)) range.push_back(value);
+    if (range.size() != 2 || !std::isfinite(range[0]) || !std::isfinite(range[1]) || range[0] > 0 || range[1] < 0)
+      throw UserError(
+          ExitCode::failed,
+          fmt::format("{}: '{}' and its upper end are no range around 0", weights.name, ir::observed_low_name(weight)),
+          "give the weights that a training with train.quantize has saved");
+    if (range[0] == 0 && range[1] == 0) range[1] = ir::kLeastScale;  // zeros alone were seen: the same step
+  }
+  return ranges;
+}
+
 QuantizedWeights quantize_weights(const runtime::WeightsFile& weights,
                                   const std::vector<frontend::ProductWeight>& products,
                                   const QuantizeRequest& request) {
@@ -51,7 +77,7 @@ QuantizedWeights quantize_weights(const runtime::WeightsFile& weights,
   std::vector<std::string> names;
   for (const frontend::ProductWeight& weight : products) {
     const runtime::SavedTensor* t = weights.find(weight.name);
-    if (t == nullptr || !is_large(*t, weight)) continue;
+    if (t == nullptr || !may_become_smaller(*t, weight, request)) continue;
     names.push_back(weight.name);
     if (std::ranges::none_of(request.keep, [&](const auto& pattern) { return frontend::glob(pattern, weight.name); }))
       chosen.emplace(weight.name, quantization(weight, *t, request));
