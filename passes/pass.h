@@ -42,6 +42,8 @@ struct Options {
   // How entries that take rows of the data set make their inputs of its columns; none: inputs are written from outside.
   std::vector<ir::FedColumn> columns = {};
   std::vector<std::string> recompute = {};  // paths of blocks whose values are computed again for the backward sweep
+  bool prepare = false;                     // what predictions make of parameters alone is made once, in an entry
+  bool fold_norms = false;                  // scales and shifts of channels go into the weights before them
   MeasuredChoices choices = {};             // by which candidates are taken, whatever time is predicted
   Decided decided = {};                     // may be empty
   void note(std::string pass, const ir::Graph& g, std::string subject, std::string reason) const {

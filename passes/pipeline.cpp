@@ -10,6 +10,7 @@
 #include "passes/differentiate.h"
 #include "passes/feed.h"
 #include "passes/flatten/flatten.h"
+#include "passes/fold_norms.h"
 #include "passes/fuse/fuse.h"
 #include "passes/layout.h"
 #include "passes/memory/alias.h"
@@ -17,6 +18,7 @@
 #include "passes/memory/instruction_scheduling.h"
 #include "passes/memory/room.h"
 #include "passes/mixed_precision.h"
+#include "passes/prepare.h"
 #include "passes/recompute.h"
 #include "passes/scan/hoist.h"
 #include "passes/select/select.h"
@@ -43,6 +45,10 @@ const std::vector<Pass>& all_passes() {
       {"decompose", "give composites to a library, or replace them by the operators that define them", decompose},
       // After decompose, whose output it cleans.
       {"simplify", "remove, merge, fold and cancel what changes nothing", simplify},
+      // After simplify, which leaves products and norms side by side; before prepare, which makes its weights once.
+      {"fold_norms", "fold scales and shifts of channels into the weights before them", fold_norms},
+      // After simplify, which leaves more of parameters alone; before the passes that lay out and outline.
+      {"prepare", "make once what predictions make of parameters alone", prepare},
       // After simplify, which would find out that both are the same; before the passes that lay out and outline.
       {"recompute", "compute again for the backward sweep what blocks do not keep", recompute},
       // After simplify, which may make something else of a product; before the passes that lay out and outline products.

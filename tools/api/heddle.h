@@ -75,6 +75,8 @@ struct HEDDLE_API Options {
   std::function<void(const std::string&)> note = {};
   std::string text_name = "<text>";  // what messages call the text that parse reads
   bool int8 = true;  // products by int8 weights are of whole numbers where that is faster; false: of f32
+  // Predictions take batch norms into the weights before them: faster, and equal to evaluation up to rounding only.
+  bool fold_norms = false;
 };
 
 // One epoch of a `fit`.

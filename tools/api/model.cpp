@@ -150,6 +150,10 @@ struct Model::Impl {
       predictor->made->load(std::move(now));
     } else {
       predictor = make_on_device<driver::Predictor>([&](driver::CompileOptions compile, runtime::Device& device) {
+        if (package && options.fold_norms)
+          throw UserError(ExitCode::usage, "--fold-norms: the programs of a package are made already, without it",
+                          "give the model file");
+        compile.fold_norms = options.fold_norms;
         driver::Int8Weights found = int8(compile.target);
         if (!found.note.empty()) tell(found.note);
         compile.int8 = std::move(found.weights);

@@ -27,7 +27,7 @@ struct CompileArguments {
   ModelArguments model;
   std::string emit = "program", to, print_after, target = "host", out;
   std::vector<std::string> graphs, archs;
-  bool time_passes = false, remarks = false, locs = false, json = false;
+  bool predict = false, time_passes = false, remarks = false, locs = false, json = false;
 };
 
 const std::vector<std::string> kEmits = {"model",   "graph", "grad",  "fused",  "plan", "loops",
@@ -142,7 +142,19 @@ void require_meant(const CompileArguments& a) {
   require(a.json, a.emit == "report", "--json", "--emit=report --json prints the report as an object");
   require(!a.archs.empty(), a.emit == "report" || a.emit == "cubin", "--arch",
           "--emit=cubin and --emit=report compile for an architecture");
+  if (a.model.fold_norms && !a.predict)
+    throw UserError(ExitCode::usage, "--fold-norms means nothing without --predict", "only predictions fold norms");
   require(!a.to.empty(), last_pass(a.emit) || a.emit == "program", "--to", "leave --emit out: --to prints the module");
+}
+
+// As predict does: the parameters are given, and no graph renews them.
+void compile_predictions(const frontend::Model& model, driver::CompileOptions& options) {
+  const frontend::BuildOptions all = frontend::default_build_options(model);
+  if (all.predict == 0)
+    throw UserError(ExitCode::failed, "the model has no \"outputs\": there is nothing to predict",
+                    "name a node in its outputs");
+  options.entries = {.predict = all.predict, .total_steps = all.total_steps.value_or(1)};
+  options.prepare = true;
 }
 
 void compile(const CompileArguments& a) {
@@ -157,6 +169,7 @@ void compile(const CompileArguments& a) {
   driver::CompileOptions options = compile_options(a.model);
   options.target = ir::target_by_name(a.target);
   options.folder = model.folder({});
+  if (a.predict) compile_predictions(model.model, options);
   options.times = &times;
   options.to = a.to.empty() ? last_pass(a.emit) : a.to;
   options.keep_module = options.to.has_value();
@@ -208,6 +221,9 @@ void add_compile(CommandLine& line) {
       "--arch", a->archs,
       "architecture of cubins and of the report's registers: sm_80, sm_90a (default), sm_120 ...; may be "
       "repeated for cubins");
+  command.add_flag("--predict", a->predict,
+                   "compile predictions alone, as heddle predict does: what is made of parameters alone is made once");
+  add_fold_argument(command, a->model);
   command.add_option("--graph", a->graphs, "print this graph only; may be repeated");
   command
       .add_option(

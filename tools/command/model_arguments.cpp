@@ -50,6 +50,12 @@ void add_plan_arguments(Command& command, ModelArguments& a) {
       .takes(Takes::file);
 }
 
+void add_fold_argument(Command& command, ModelArguments& a) {
+  command.add_flag("--fold-norms", a.fold_norms,
+                   "predictions take each batch norm into the weights of the product before it: faster, and equal to "
+                   "evaluation up to rounding only (default: the same bits)");
+}
+
 frontend::ReadOptions read_options(const ModelArguments& a, const std::vector<std::string>& first_set) {
   frontend::ReadOptions options{.set = first_set, .small = a.small, .short_forms = short_forms(a)};
   options.set.insert(options.set.end(), a.set.begin(), a.set.end());
@@ -75,6 +81,7 @@ driver::Choices read_choices(const std::string& path) {
 driver::CompileOptions compile_options(const ModelArguments& a) {
   return {.memory_bytes = memory_bytes(a),
           .libraries = gpu_libraries(a.libraries),
+          .fold_norms = a.fold_norms,
           .choices = read_choices(a.choices),
           .tell = [](const std::string& line) { print_note("{}\n", line); }};
 }

@@ -20,9 +20,12 @@ struct ModelArguments {
   bool small = false;
   std::string libraries;     // "cublaslt,cudnn": that a GPU's calls go to; empty: none
   bool int8 = true;          // products by int8 weights may be of whole numbers
+  bool fold_norms = false;   // norms of predictions go into the weights before them
   std::string choices;       // a table that `heddle tune` wrote; empty: none
   std::string memory_limit;  // "300MiB": that a program may take; empty: what the target has
 };
+// --fold-norms, of those that predict.
+void add_fold_argument(Command& command, ModelArguments& a);
 enum class ShortForms { all, none };  // --epochs, --lr, --batch and --seed, which say how to train
 void add_model_arguments(Command& command, ModelArguments& a, ShortForms forms = ShortForms::all);
 

@@ -23,7 +23,8 @@ heddle::Model open_model(const ModelArguments& a, const driver::DeviceRequest& d
                         .data = {},
                         .note = note ? note : print_as_note,
                         .text_name = "<stdin>",
-                        .int8 = a.int8};
+                        .int8 = a.int8,
+                        .fold_norms = a.fold_norms};
   if (a.model != "-") return heddle::Model::load(a.model, options);
   if (!on_input.empty())
     throw UserError(ExitCode::usage, fmt::format("the model and {} are both standard input", on_input),

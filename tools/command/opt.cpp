@@ -119,6 +119,7 @@ void opt(const OptArguments& a) {
     pass_named(a.to);
     passes::run_pipeline(m, options, {.to = a.to, .after = {}});
   }
+  options.prepare = options.fold_norms = true;  // who names a pass wants it
   for (const std::string& name : a.passes) passes::run_pass(pass_named(name), m, options);
   std::string text;
   if (a.emit == "cuda" || a.emit == "loops") require_kernels(m, a);

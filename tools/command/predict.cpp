@@ -47,6 +47,7 @@ void add_predict(CommandLine& line) {
   add_device_arguments(command, a->device);
   command.add_option("--precision", a->precision, "compute in f32, not as train.precision and int8 weights say")
       .one_of({"f32"});
+  add_fold_argument(command, a->model);
   FilePredictions& r = a->files;
   command.add_option("--weights", a->weights, "the weights (safetensors); again: adapters of train.lora")
       .takes(Takes::file)

@@ -14,6 +14,7 @@
 #include "tools/command/output.h"
 #include "tools/driver/fit_weights.h"
 #include "tools/driver/plan_batch.h"
+#include "tools/driver/prepare_weights.h"
 
 namespace heddle::tools {
 namespace {
@@ -78,7 +79,11 @@ driver::Compiled compile(const StepsRequest& request, driver::ReadModel& model, 
   if (model.model.train.optimizer) read(request.model, model, {"train.optimizer.lr=1e-6"});
   const ir::EntryKind kind = ir::entry_kind(request.entry);
   if (kind.phase == ir::Phase::other) refuse_entry(request.entry, model.model, ExitCode::usage);
-  if (kind.phase == ir::Phase::predict && model.model.outputs.empty()) refuse_prediction(model.model);
+  const bool predicts = kind.phase == ir::Phase::predict;
+  if (predicts && model.model.outputs.empty()) refuse_prediction(model.model);
+  if (request.model.fold_norms && !predicts)
+    throw UserError(ExitCode::usage, "--fold-norms means nothing for the entry " + request.entry,
+                    "--entry predict folds");
   driver::Planned planned(model.model);
   take_length(planned.plan, kind.length);
   planned.plan.data.maps.clear();  // random inputs are as large as mapped ones are
@@ -86,6 +91,7 @@ driver::Compiled compile(const StepsRequest& request, driver::ReadModel& model, 
   driver::CompileOptions options = compile_options(request.model);
   options.entries = entries_for(kind, model.model);
   options.target = target;
+  options.prepare = predicts;
   options.predict = options.keep_module = request.explain;
   if (request.choices) options.choices = *request.choices;
   options.one_kernel = request.one_kernel;
@@ -109,6 +115,7 @@ void load_weights(const std::vector<std::string>& paths, runtime::Executable& ex
 void add_steps_arguments(Command& command, StepsRequest& request) {
   add_model_arguments(command, request.model);
   add_device_arguments(command, request.device);
+  add_fold_argument(command, request.model);
   command
       .add_option("--entry", request.entry,
                   "train (default), eval, predict, init, or another that inspect lists: train.16")
@@ -125,6 +132,7 @@ RandomSteps::RandomSteps(const StepsRequest& request)
   executable_ = std::make_unique<runtime::Executable>(program(), *device_.device);
   if (const codegen::Entry* init = program().find_entry(ir::Phase::init)) executable_->run(*init);
   if (!request.weights.empty()) load_weights(request.weights, *executable_, compiled_.plan);
+  driver::prepare_weights(*executable_);
   if (entry_->fed_rows == 0) {
     ring_.emplace(*entry_, compiled_.plan);
   } else {

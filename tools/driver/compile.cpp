@@ -153,6 +153,8 @@ void run_passes(ir::Module& m, const CompileOptions& options, const std::vector<
   pass_options.remark = options.remark;
   pass_options.columns = fed;
   pass_options.recompute = options.recompute;
+  pass_options.prepare = options.prepare;
+  pass_options.fold_norms = options.prepare && options.fold_norms;
   pass_options.choices = options.choices.kernels;
   pass_options.decided = options.decided;
   passes::RunOptions run;

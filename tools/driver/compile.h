@@ -44,6 +44,8 @@ struct CompileOptions {
   // Of the weights that are given: those that products may take as they lie in their file, and those whose inputs are
   // observed instead.
   std::vector<passes::Int8Weight> int8 = {}, observed = {};
+  bool prepare = false;     // predictions read what an entry makes of parameters once (passes/prepare.h)
+  bool fold_norms = false;  // norms of predictions go into the weights before them (passes/fold_norms.h); takes prepare
   std::optional<std::string> to = {};  // stop behind this pass, "": before the first one; no program is made then
   bool keep_module = false;            // in Compiled, for who prints it
   bool predict = false;                // fills in what each step should take

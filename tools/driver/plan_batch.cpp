@@ -16,6 +16,7 @@ namespace {
 // What is told of a program, `told` holds until it is the one that is taken.
 Compiled compile_for(Planned& planned, int64_t rows, CompileOptions options, std::vector<std::string>& told) {
   constexpr int64_t kAnySteps = 1'000'000;  // nothing is trained: schedules may believe what they like
+  options.prepare = true;
   options.entries = {.predict = rows, .total_steps = planned.model().train.steps.value_or(kAnySteps)};
   told.clear();
   if (options.tell) options.tell = [&](const std::string& line) { told.push_back(line); };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include "ir/check.h"
 #include "runtime/data/hash_rule.h"
@@ -17,6 +18,7 @@
 #include "tools/driver/int8_weights.h"
 #include "tools/driver/load_data.h"
 #include "tools/driver/make_input.h"
+#include "tools/driver/prepare_weights.h"
 #include "tools/driver/statistics.h"
 #include "tools/driver/tokenizers.h"
 
@@ -64,6 +66,20 @@ ElementType result_type(const codegen::Buffer& b) {
                   "add a node {\"op\": \"cast\", \"dtype\": \"f32\"} behind it");
 }
 
+CompileOptions hearing_of_folds(CompileOptions options, std::set<std::string>& folded) {
+  options.remark = [&folded, also = options.remark](const passes::Remark& r) {
+    if (r.pass == "fold_norms") folded.insert(r.subject);
+    if (also) also(r);
+  };
+  return options;
+}
+
+std::string told_of_folds(const std::set<std::string>& folded) {
+  if (folded.empty()) return "--fold-norms: the model has no scale and shift of channels to fold";
+  return fmt::format("--fold-norms: {} scales and shifts are folded; results equal evaluation's up to rounding",
+                     folded.size());
+}
+
 }  // namespace
 
 int64_t PredictOutput::row_elements() const {
@@ -78,7 +94,8 @@ Predictor::Predictor(frontend::Model model, runtime::WeightsFile weights, const 
   Planned planned(model);
   const ClassNames names = class_names(planned.plan, weights);
   const Tokenizers of_text = tokenizers(planned.plan, weights);
-  PlannedBatch made = plan_batch(planned, batch, options);
+  std::set<std::string> folded;  // of every batch that was tried
+  PlannedBatch made = plan_batch(planned, batch, hearing_of_folds(options, folded));
   batch_ = made.rows;
   plan_ = std::move(made.compiled.plan);
   program_ = std::move(made.compiled.program);
@@ -86,20 +103,27 @@ Predictor::Predictor(frontend::Model model, runtime::WeightsFile weights, const 
   put_int8(weights, program_);
   note_ = require_weights(weights, plan_, program_, /*begins=*/false);
   if (const std::string told = told_of_int8(program_); !told.empty()) note_ += (note_.empty() ? "" : "; ") + told;
+  if (options.fold_norms) note_ += (note_.empty() ? "" : "; ") + told_of_folds(folded);
   entry_ = program_.find_entry(ir::Phase::predict);
   HEDDLE_CHECK(entry_ != nullptr, "a program with outputs has an entry 'predict'");
   describe_inputs(names, of_text);
   take_maps(weights);
   describe_outputs(model, names, of_text);
   executable_ = std::make_unique<runtime::Executable>(program_, device);
+  put_weights(weights);
+}
+
+// And what the program makes of them once.
+void Predictor::put_weights(const runtime::WeightsFile& weights) {
   runtime::load_weights(*executable_, weights);
+  prepare_weights(*executable_);
 }
 
 void Predictor::load(runtime::WeightsFile weights) {
   put_int8(weights, program_);
   note_ = require_weights(weights, plan_, program_, /*begins=*/false);
   take_maps(weights);
-  runtime::load_weights(*executable_, weights);
+  put_weights(weights);
 }
 
 void Predictor::allow_nan(bool allow) {

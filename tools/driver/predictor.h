@@ -89,6 +89,7 @@ class Predictor {
   std::span<const std::byte> result(size_t output) const { return results_.at(output); }
 
  private:
+  void put_weights(const runtime::WeightsFile& weights);
   void take_maps(const runtime::WeightsFile& weights);
   void describe_inputs(const std::vector<std::vector<std::string>>& names, const std::vector<std::string>& tokenizers);
   void describe_outputs(const frontend::Model& model, const std::vector<std::vector<std::string>>& names,

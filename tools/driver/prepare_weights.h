@@ -1,0 +1,13 @@
+// prepare_weights: what predictions read of parameters alone, made once (passes/prepare.h).
+//
+//   runtime::load_weights(executable, weights);
+//   prepare_weights(executable);                   // runs the entry `prepare`, where the program has one
+#pragma once
+#include "runtime/executable.h"
+
+namespace heddle::driver {
+
+// Behind each loading of weights, before the entry predict runs.
+void prepare_weights(runtime::Executable& executable);
+
+}  // namespace heddle::driver
