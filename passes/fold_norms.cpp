@@ -75,7 +75,7 @@ class Folding {
     const Type& type = g_[n.results[0]].type;
     const Arithmetic how = n.op->traits.arithmetic;
     if (how == Arithmetic::none || type.dtype != DType::f32 || type.rank() < 2) return std::nullopt;
-    for (const size_t rows : {0, 1}) {
+    for (const size_t rows : {size_t{0}, size_t{1}}) {
       const ValueId x = n.operands[rows], c = n.operands[1 - rows];
       if (!fixed_.is_fixed(x) && fixed_.is_fixed(c) && is_per_channel(c))
         return Step{
