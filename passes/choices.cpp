@@ -9,6 +9,7 @@
 #include "passes/select/cudnn.h"
 #include "passes/select/offer.h"
 #include "passes/select/onednn.h"
+#include "passes/select/winograd.h"
 
 namespace heddle::passes {
 using namespace ir;
@@ -37,7 +38,8 @@ std::string choice_body(const Graph& k) {
 }
 
 std::vector<std::string> candidate_names() {
-  std::vector<std::string> names = {onednn().name, cublaslt().name, cudnn().name, kGeneratedText, kDecomposed, kLoops};
+  std::vector<std::string> names = {winograd().name, onednn().name, cublaslt().name, cudnn().name,
+                                    kGeneratedText,  kDecomposed,   kLoops};
   for (const OpDef* op : all_ops())
     for (const Form& form : op->forms)
       if (std::ranges::count(names, form.name) == 0) names.push_back(form.name);

@@ -9,6 +9,7 @@
 #include "ir/kernel/plan_primitive.h"
 #include "ir/kernel/plan_tile.h"
 #include "ir/kernel/schedule_def.h"
+#include "ir/kernel/winograd.h"
 #include "ir/op_def.h"
 #include "ir/visit.h"
 
@@ -85,10 +86,26 @@ std::optional<FlopCounts> own_flop_counts(const Graph& k, const Node& n) {
   return primitive->flop_counts(signature(k, n));
 }
 
+// Of the call that makes a convolution's results in tiles: of its convolution.
+std::optional<WinogradWork> work_in_tiles(const Graph& k, const Node& n) {
+  const auto* call = k.schedule ? std::get_if<schedules::LibraryCall>(&k.schedule->how) : nullptr;
+  if (call == nullptr || call->impl != kWinograd || !n.op->traits.convolution) return std::nullopt;
+  return winograd_work(k, n, k[n.results[0]].type.dims[0]);
+}
+
 double flops_per_element(const Graph& k, const Node& n) {
+  if (const auto work = work_in_tiles(k, n)) return work->flops / static_cast<double>(k[n.results[0]].type.elements());
   if (const auto counts = own_flop_counts(k, n))
     return counts->flops / static_cast<double>(k[n.results[0]].type.elements());
   return flops_per_point(*n.op) * domain_points(k, n);
+}
+
+// What transforms take beyond their flops, as flops of products.
+double slow_flops(const Graph& k) {
+  double slow = 0;
+  for (const NodeId n : k.order)
+    if (const auto work = work_in_tiles(k, k[n])) slow += work->as_products - work->flops;
+  return slow;
 }
 
 double flops_of_products(const Graph& k) {
@@ -196,7 +213,7 @@ double library_rate(const Graph& k, const Target& target) {
 
 // `product`: of a kernel through tiles.
 double compute_seconds(const Graph& k, const ContractPlan* product, double flops, const Target& target) {
-  if (calls_library(k)) return flops / library_rate(k, target);
+  if (calls_library(k)) return (flops + slow_flops(k)) / library_rate(k, target);
   if (const double products = flops_of_products(k); products > 0 && !target.gpu)
     return products / target.matrix_flops + (flops - products) / target.flops;
   if (product != nullptr)

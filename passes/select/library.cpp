@@ -129,7 +129,10 @@ const Node& head_of(const Graph& kernel) {
 
 std::vector<Offer> offers_of_libraries(const Asked& asked) {
   std::vector<Offer> offers;
-  for (const AvailableLibrary& library : asked.options.libraries) offers.push_back(offer_of(library, asked));
+  for (const AvailableLibrary& library : asked.options.libraries) {
+    const auto concerns = library.rules->concerns;
+    if (concerns == nullptr || concerns(asked.graph[asked.node])) offers.push_back(offer_of(library, asked));
+  }
   return offers;
 }
 

@@ -34,6 +34,8 @@ using EpilogueStep = std::variant<Bias, Activation>;
 
 struct Library {
   std::string name;  // the `impl` of the forms it gets
+  // Whether it has anything to do with the node: else it is no candidate, and no remark names it.
+  bool (*concerns)(const ir::Node& n) = nullptr;
   // Why it does not take the node, or "" where it may.
   std::string (*refusal)(const ir::Graph& g, const ir::Node& n, const ir::Target& target);
   // What it can compute of the node's operands on their way in, or nullptr: a node that its call takes with it.

@@ -13,6 +13,7 @@
 #include "runtime/host/host_compiler.h"
 #include "runtime/host/onednn.h"
 #include "runtime/host/thread_pool.h"
+#include "runtime/host/winograd_call.h"
 #include "runtime/process/process_memory.h"
 
 namespace heddle::runtime {
@@ -51,7 +52,7 @@ struct Loop {
   std::vector<Step> steps;
 };
 struct Step {
-  std::variant<Launch, OnednnCall, Copy, Loop> what;
+  std::variant<Launch, OnednnCall, WinogradCall, Copy, Loop> what;
   std::string title;
 };
 
@@ -74,6 +75,7 @@ void execute(const Launch& l, ThreadPool& pool) {
   });
 }
 void execute(OnednnCall& call, ThreadPool& pool) { call.run(pool); }
+void execute(WinogradCall& call, ThreadPool& pool) { call.run(pool); }
 void execute(const Copy& c, ThreadPool&) { std::memcpy(c.to, c.from, c.bytes); }
 
 // --- loops: what a step touches moves on from turn to turn, and back behind the last one ---
@@ -85,6 +87,7 @@ void advance(Launch& l, size_t loop, int64_t turns) {
     if (s.loop == loop) l.arguments[s.argument] = static_cast<char*>(l.arguments[s.argument]) + s.bytes * turns;
 }
 void advance(OnednnCall& call, size_t loop, int64_t turns) { call.advance(loop, turns); }
+void advance(WinogradCall& call, size_t loop, int64_t turns) { call.advance(loop, turns); }
 void advance(Copy& c, size_t loop, int64_t turns) {
   if (loop < c.to_strides.size()) c.to = static_cast<char*>(c.to) + c.to_strides[loop] * turns;
   if (loop < c.from_strides.size()) c.from = static_cast<const char*>(c.from) + c.from_strides[loop] * turns;
@@ -212,13 +215,15 @@ struct HostDevice::Impl {
     return {std::move(launch), k.title};
   }
   Step bind(const codegen::Library& call, size_t depth) const {
-    if (call.impl != "onednn") {
+    const bool in_tiles = call.impl == "winograd";
+    if (call.impl != "onednn" && !in_tiles) {
       throw UserError(ExitCode::missing,
                       fmt::format("'{}' calls {}, which the host device does not have", call.title, call.impl),
                       "compile the program for the target 'host'");
     }
     std::vector<std::vector<void*>> next;
     for (size_t loop = 0; loop < depth; ++loop) next.push_back(one_turn_later(call, loop));
+    if (in_tiles) return {WinogradCall(call, locate(call.arguments), locate(call.workspace.at), next), call.title};
     return {OnednnCall(call, locate(call.arguments), locate(call.workspace.at), next), call.title};
   }
   // The arguments one turn of the loop later; none where they stay.

@@ -12,9 +12,11 @@
 #include "ir/ops/strided.h"
 #include "passes/pipeline.h"
 #include "passes/select/onednn.h"
+#include "passes/select/winograd.h"
 #include "runtime/executable.h"
 #include "runtime/host/host_device.h"
 #include "runtime/host/onednn.h"
+#include "runtime/host/winograd_call.h"
 
 namespace heddle::testing {
 
@@ -53,7 +55,13 @@ ir::Tensor read_buffer(runtime::Executable& executable, const codegen::Buffer& b
 passes::Options host_options(bool library) {
   passes::Options options;
   if (library)
-    options.libraries = {{&passes::onednn(), [](const ir::Graph& kernel) {
+    options.libraries = {{&passes::winograd(),
+                          [](const ir::Graph& kernel) {
+                            const runtime::WinogradNeeds needs =
+                                runtime::winograd_needs(codegen::describe_library(kernel));
+                            return passes::LibraryAnswer{needs.workspace, needs.refusal};
+                          }},
+                         {&passes::onednn(), [](const ir::Graph& kernel) {
                             const runtime::OnednnNeeds needs = runtime::onednn_needs(codegen::describe_library(kernel));
                             return passes::LibraryAnswer{needs.workspace, needs.refusal};
                           }}};

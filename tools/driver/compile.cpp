@@ -10,9 +10,11 @@
 #include "passes/select/cublaslt.h"
 #include "passes/select/cudnn.h"
 #include "passes/select/onednn.h"
+#include "passes/select/winograd.h"
 #include "runtime/cuda/cublaslt.h"
 #include "runtime/cuda/cudnn_plan.h"
 #include "runtime/host/onednn.h"
+#include "runtime/host/winograd_call.h"
 #include "tools/driver/choices_told.h"
 #include "tools/driver/cudnn_device.h"
 #include "tools/driver/entries.h"
@@ -136,6 +138,12 @@ std::vector<passes::AvailableLibrary> libraries(const ir::Target& target, const 
   if (asked.cudnn)
     all.push_back({&passes::cudnn(), asked_once([device = cudnn_device(target)](const codegen::Library& call) {
                      const runtime::CudnnNeeds needs = runtime::cudnn_needs(*runtime::find_cudnn(), call, device);
+                     return passes::LibraryAnswer{needs.workspace, needs.refusal};
+                   })});
+  // The first of equal figures is taken: where both wait for memory, it is Winograd's for every batch.
+  if (!target.gpu)
+    all.push_back({&passes::winograd(), asked_once([](const codegen::Library& call) {
+                     const runtime::WinogradNeeds needs = runtime::winograd_needs(call);
                      return passes::LibraryAnswer{needs.workspace, needs.refusal};
                    })});
   all.push_back({&passes::onednn(), asked_once([](const codegen::Library& call) {
