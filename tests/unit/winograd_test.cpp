@@ -179,6 +179,7 @@ TEST(Winograd, SlicesAndThreadsKeepTheBits) {
   for (const Case& c : cases()) {
     const Operands in(c);
     const Floats alone = run(call_of(c), in);
+    EXPECT_LT(nmse(alone, exact(c, in)), 1e-11) << c.text();
     for (const int64_t slices : {2, 3, 64})
       for (const int threads : {1, 3}) EXPECT_EQ(run(call_of(c), in, slices, threads), alone) << c.text();
   }
