@@ -98,7 +98,7 @@ def planned(report, program):
     moved = launches = 0
     for line in entry.splitlines():
         launch = re.match(r" +launch (\w+)\(", line)
-        call = re.match(r" +onednn \S+?\((.*?)\) : ", line)
+        call = re.match(r" +(?:onednn|winograd) \S+?\((.*?)\) : ", line)
         copy = re.match(r" +copy .*?(\d+) bytes", line)
         if launch:
             moved += kernel[launch[1]]
