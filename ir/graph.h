@@ -9,6 +9,7 @@
 // A graph is a pure function of its inputs; state changes only through `updates`, which take effect at the end.
 // Kernels are graphs with a schedule. Ids stay valid while the graph is edited; an erased node's id is never reused.
 #pragma once
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -74,6 +75,14 @@ struct Scalar {
 
 class Graph {
  public:
+  Graph() = default;
+  Graph(const Graph&) = default;
+  Graph& operator=(const Graph&) = default;
+  // Without exceptions, so that a vector that grows moves its graphs.
+  Graph(Graph&&) noexcept = default;
+  Graph& operator=(Graph&&) noexcept = default;
+  ~Graph() = default;
+
   std::string name;  // without '@'
   EntryKind kind() const { return entry_kind(name); }
   std::vector<ValueId> inputs, outputs;
@@ -120,8 +129,9 @@ class Graph {
     return [this, name](int32_t i) { return values_[static_cast<size_t>(i)].name == name; };
   }
 
-  std::vector<Value> values_;
-  std::vector<Node> nodes_;
+  // Deques: a reference to a value or a node stays valid while the graph grows.
+  std::deque<Value> values_;
+  std::deque<Node> nodes_;
   NameTable names_;  // of value indices
   std::unordered_map<std::string, int> next_suffix_;
 };

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "ir/builder.h"
+#include "ir/wholes.h"
 #include "passes/dead_code.h"
 #include "passes/of_parameters.h"
 #include "passes/rewrite.h"
@@ -135,6 +136,14 @@ class Folding {
     return why.empty() ? std::optional(found) : std::nullopt;
   }
 
+  // Whose sums are exact: scaled weights would make them round.
+  bool multiplies_wholes(const Node& n) const {
+    return std::ranges::any_of(n.operands, [&](ValueId v) {
+      const Node* made = g_.def(v);
+      return made != nullptr && makes_wholes(*made->op) == MakesWholes::within_limits;
+    });
+  }
+
   // Why no weight takes the scale, or "" and which one does.
   std::string conflict(ValueId y, const Node& n, Product& found) {
     if (!g_.only_use(y).valid()) return fmt::format("%{} has other readers", g_[y].name);
@@ -154,6 +163,7 @@ class Folding {
     } else {
       return fmt::format("%{} is no product by a weight", g_[y].name);
     }
+    if (multiplies_wholes(n)) return fmt::format("%{} is a product of whole numbers", g_[y].name);
     const ValueId weight = n.operands[found.weight];
     if (g_[weight].type.dtype != DType::f32 || !fixed_.is_of_parameters(weight))
       return fmt::format("%{} is no product by a weight", g_[y].name);
@@ -179,8 +189,7 @@ class Folding {
     for (const NodeId move : product.moves) unlink(g_, move);
     unlink(g_, product.node);
     if (made != y) g_.rename(made, of);
-    options_.note("fold_norms", g_, "%" + name,
-                  fmt::format("its scale goes into %{}, the weights of %{}", g_[w].name, of));
+    options_.note("fold_norms", g_, "%" + name, fmt::format("{}%{}, the weights of %{}", kFoldedInto, g_[w].name, of));
   }
 
   void shorten(const Chain& chain, const std::string& name) {

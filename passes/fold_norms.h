@@ -16,9 +16,14 @@
 //
 // After simplify, which leaves products and norms side by side; before prepare.
 #pragma once
+#include <string_view>
+
 #include "passes/pass.h"
 
 namespace heddle::passes {
+
+// How the remark of each scale begins that went into a weight.
+inline constexpr std::string_view kFoldedInto = "its scale goes into ";
 
 bool fold_norms(ir::Module& m, const Options& options);
 

@@ -90,7 +90,12 @@ std::optional<FlopCounts> own_flop_counts(const Graph& k, const Node& n) {
 std::optional<WinogradWork> work_in_tiles(const Graph& k, const Node& n) {
   const auto* call = k.schedule ? std::get_if<schedules::LibraryCall>(&k.schedule->how) : nullptr;
   if (call == nullptr || call->impl != kWinograd || !n.op->traits.convolution) return std::nullopt;
-  return winograd_work(k, n, k[n.results[0]].type.dims[0]);
+  // One image costs half of two, for which it is decided whether tiles pay: so every batch takes the same form.
+  const int64_t images = k[n.results[0]].type.dims[0];
+  if (images != 1) return winograd_work(k, n, images);
+  WinogradWork work = winograd_work(k, n, 2);
+  for (double* of_two : {&work.flops, &work.as_products, &work.direct}) *of_two /= 2;
+  return work;
 }
 
 double flops_per_element(const Graph& k, const Node& n) {

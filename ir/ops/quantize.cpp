@@ -20,6 +20,7 @@ double half_to_even(double x) {
 }
 
 double within(std::span<const double> x, const Signature&) {
+  if (std::isnan(x[1]) || std::isnan(x[2])) return std::nan("");
   double y = half_to_even(x[0]);
   if (y < x[1]) y = x[1];
   return y > x[2] ? x[2] : y;
@@ -36,20 +37,19 @@ Grads gradient(Builder& b, const Node& n, const Values& dy) {
   return {ValueId{}, select(above, 0, of_low), select(above, g, 0)};
 }
 
-const RegisterOp round_within(
-    {.name = "round_within",
-     .doc =
-         "the nearest integral value, halves to the even one, held to [low, high]: min(max(round(x), low), high). Its "
-         "gradient by x is zero; straight_through gives it another one",
-     .operands = {"x", "low", "high"},
-     .dtypes = kFloating,
-     .kind = Elementwise{"hd::min(hd::max(hd::rint(x), low), high)"},
-     .traits = {.jumps = true},
-     .infer = same_type,
-     .eval = eval_real(within),
-     .grad = gradient,
-     .flops = 3,
-     .samples = samples_between(3, -3.4, 3.4)});
+const RegisterOp round_within({.name = "round_within",
+                               .doc = "the nearest integral value, halves to the even one, held to [low, high]: "
+                                      "min(max(round(x), low), high); nan where one of them is nan. Its "
+                                      "gradient by x is zero; straight_through gives it another one",
+                               .operands = {"x", "low", "high"},
+                               .dtypes = kFloating,
+                               .kind = Elementwise{"hd::min(hd::max(hd::rint(x), low), high)"},
+                               .traits = {.jumps = true},
+                               .infer = same_type,
+                               .eval = eval_real(within),
+                               .grad = gradient,
+                               .flops = 3,
+                               .samples = samples_between(3, -3.4, 3.4)});
 const StatesWholes within_limits("round_within", MakesWholes::within_limits);
 
 // --- quantize_weight

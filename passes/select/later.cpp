@@ -11,10 +11,10 @@ namespace {
 
 // Planning a kernel takes its time: mostly a bound says enough.
 Figure figure_of_text(const Graph& kernel, const Target& target, double best) {
-  const Figure bound{.seconds = least_seconds_of_loops(kernel, moved_and_computed(kernel), target), .at_least = true};
-  if (!target.gpu && bound.seconds >= best) return bound;
   Graph trial = kernel;
   trial.schedule.reset();
+  const Figure bound{.seconds = least_seconds_of_loops(trial, moved_and_computed(trial), target), .at_least = true};
+  if (!target.gpu && bound.seconds >= best) return bound;
   const FormChoice choice = choose_schedule(trial, target);
   return choice.reason.empty() ? Figure{choice.cost.seconds} : bound;
 }

@@ -6,6 +6,7 @@
 
 #include "ir/kernel/winograd.h"
 #include "ir/op_def.h"
+#include "ir/wholes.h"
 #include "passes/select/onednn.h"
 
 namespace heddle::passes {
@@ -37,6 +38,14 @@ std::string refusal_of_types(const Graph& g, const Node& n) {
   return {};
 }
 
+// Of whole numbers the transforms would make parts.
+bool reads_wholes(const Graph& g, const Node& n) {
+  return std::ranges::any_of(n.operands, [&](ValueId v) {
+    const Node* made = g.def(v);
+    return made != nullptr && makes_wholes(*made->op) == MakesWholes::within_limits;
+  });
+}
+
 bool makes_images(const Node& n) {
   const auto& roles = n.op->traits.convolution;
   return roles && roles->filter != ConvolutionRoles::kMade;
@@ -54,6 +63,7 @@ std::string refusal(const Graph& g, const Node& n, const Target& target) {
   if (in % kChannels != 0 || out % kChannels != 0)
     return fmt::format("{} and {} channels are not both multiples of {}", in, out, kChannels);
   if (in * out > kMostPairs) return fmt::format("{} x {} channels: the transformed filter leaves the cache", in, out);
+  if (reads_wholes(g, n)) return "sums of whole numbers are exact, and stay so";
   // Decided for two images, whatever the batch: so a row of a prediction has the same bits in every batch.
   const WinogradWork work = winograd_work(g, n, 2);
   if (work.as_products > work.direct) return "the transforms would take longer than they save";

@@ -70,10 +70,10 @@ void InputFile::refuse_columns() const {
     std::string_view begins;
     const char *name, *pandas;
   };
-  // Behind a Parquet's name stands a header of Thrift, whose first byte no text has.
+  // No text goes on like that: a Parquet has a header of Thrift behind its name, the others are padded by zeros.
   constexpr std::array<Format, 3> kFormats = {{{"PAR1\x15", "a Parquet", "read_parquet"},
                                                {{"ARROW1\0\0", 8}, "an Arrow", "read_feather"},
-                                               {"FEA1", "a Feather", "read_feather"}}};
+                                               {{"FEA1\0", 5}, "a Feather", "read_feather"}}};
   stored_->fill(kFormats[1].begins.size());
   const std::string_view content(reinterpret_cast<const char*>(stored_->stream.next_in), stored_->stream.avail_in);
   for (const Format& format : kFormats)

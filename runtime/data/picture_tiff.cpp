@@ -170,7 +170,10 @@ void TiffPicture::place_row(size_t row, size_t columns, std::byte* rgba) {
   }
   if (opacity_ == Opacity::straight) {
     const Samples from = samples(rgb ? kColours : 1, row, columns);
-    for (size_t x = 0; x < columns; ++x) rgba[x * kRgba + kColours] = from.at[x * from.step];
+    const unsigned most = bits_ < kByte ? (1U << bits_) - 1 : 0xff;
+    for (size_t x = 0; x < columns; ++x)
+      rgba[x * kRgba + kColours] =
+          static_cast<std::byte>(std::to_integer<unsigned>(from.at[x * from.step]) * 0xff / most);
   } else {
     for (size_t x = 0; x < columns; ++x) rgba[x * kRgba + kColours] = std::byte{0xff};
   }

@@ -98,11 +98,13 @@ double Rounding::largest_operand(size_t i, const std::vector<Tensor>& operands) 
 }
 
 // Below 0 digamma(x) is digamma(1 - x) - pi / tan(pi x), and near its zeros the two cancel: in double precision digits are
-// lost, where shorter types compute in double precision. The first lies between -0.6 and log(1 - x).
+// lost, where shorter types compute in double precision. The first lies between -0.6 and log(1 - x). Above 0 the evaluator
+// subtracts parts of up to log(25) in long double, which counts where the result is near its zero.
 double Rounding::largest_part(size_t i, const std::vector<Tensor>& operands) const {
   if (composed_) return largest_operand(i, operands);
-  const bool reflected = s_.op->name == "digamma" && s_.results[0].dtype == DType::f64 && operands[0].real[i] < 0;
-  return reflected && std::isfinite(operands[0].real[i]) ? std::log1p(-operands[0].real[i]) + 0.6 : 0;
+  if (s_.op->name != "digamma" || s_.results[0].dtype != DType::f64 || !std::isfinite(operands[0].real[i])) return 0;
+  constexpr double kLongUnit = 0x1p-11;  // of long double, in units of double
+  return operands[0].real[i] < 0 ? std::log1p(-operands[0].real[i]) + 0.6 : kLongUnit * std::log(25.0);
 }
 
 void Rounding::add(std::vector<double>& errors, const Tensor& value, const std::vector<Tensor>& operands) const {

@@ -19,7 +19,7 @@ class Drawer {
   Module module(const RandomScanOptions& options) {
     const Graph& body = draw_body(chance(35) ? 1 : 0);
     Graph g;
-    g.name = "g";
+    g.name = std::string("g");
     Builder b(g);
     const int64_t count = 1 + below(5);
     Values operands;

@@ -63,7 +63,7 @@ TEST_F(CudnnPlanning, TheRealLibraryTakesEachGraph) {
 }
 
 // A bias and relu in the same graph, whatever the shape.
-TEST(CudnnPlanning, TheRealLibraryTakesEachEpilogue) {
+TEST_F(CudnnPlanning, TheRealLibraryTakesEachEpilogue) {
   const std::unique_ptr<CudnnApi> api = open_cudnn();
   if (api == nullptr) GTEST_SKIP() << "no cuDNN";
   for (const ir::Target& target : {ir::a100(), ir::h200()})

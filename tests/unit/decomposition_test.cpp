@@ -20,6 +20,12 @@ Tensor random_tensor(const Type& type, const Sample& sample, std::mt19937_64& ra
   return t;
 }
 
+// f64, where the operator takes it.
+DType widest(const OpDef& op) {
+  const bool takes = op.dtypes.empty() || std::ranges::count(op.dtypes, DType::f64) > 0;
+  return takes ? DType::f64 : op.dtypes.front();
+}
+
 // The operator's results, then those of its decomposition, as outputs of one graph.
 void expect_equal_results(const OpDef& op, const Sample& sample) {
   Module m;
@@ -29,7 +35,7 @@ void expect_equal_results(const OpDef& op, const Sample& sample) {
   NamedTensors inputs;
   Values operands;
   for (size_t i = 0; i < sample.shapes.size(); ++i) {
-    const Type type{i < sample.dtypes.size() ? sample.dtypes[i] : DType::f64, sample.shapes[i]};
+    const Type type{i < sample.dtypes.size() ? sample.dtypes[i] : widest(op), sample.shapes[i]};
     operands.push_back(g.add_input(fmt::format("x{}", i), type, Role::input));
     inputs[g[operands.back()].name] = random_tensor(type, sample, random);
   }

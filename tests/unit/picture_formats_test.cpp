@@ -290,6 +290,10 @@ TEST_F(PictureFormats, OddOnesAreRead) {
   ASSERT_EQ(read(tiff({bits, palette, length, map}, values + colours), size), "read");
   EXPECT_EQ(std::vector(pixels_.begin(), pixels_.begin() + 6),
             (std::vector{std::byte{30}, std::byte{31}, std::byte{32}, std::byte{120}, std::byte{121}, std::byte{122}}));
+  // Grey of four bits with opacity: 15 of 15 is all of it.
+  const Field two_bits{258, 3, 2, 4 | 4 << 16}, samples{277, 3, 1, 2}, opacity{338, 3, 1, 2}, row{279, 4, 1, 64};
+  ASSERT_EQ(read(tiff({two_bits, samples, opacity, row}, std::string(64, '\xcf')), size), "read");
+  EXPECT_EQ(pixels_, std::vector<std::byte>(192, std::byte{0xcc}));
   // What follows a first picture is not looked at.
   EXPECT_TRUE(read(gif(2, 65535, 2, kCodes), size).starts_with("a picture of 2 x 65537, the input takes 8 x 8"));
   const std::string one = gif(2, 0, 2, kCodes);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "ir/check.h"
+#include "passes/fold_norms.h"
 #include "runtime/data/hash_rule.h"
 #include "runtime/weights/file_order.h"
 #include "runtime/weights/program_weights.h"
@@ -68,14 +69,14 @@ ElementType result_type(const codegen::Buffer& b) {
 
 CompileOptions hearing_of_folds(CompileOptions options, std::set<std::string>& folded) {
   options.remark = [&folded, also = options.remark](const passes::Remark& r) {
-    if (r.pass == "fold_norms") folded.insert(r.subject);
+    if (r.pass == "fold_norms" && r.reason.starts_with(passes::kFoldedInto)) folded.insert(r.subject);
     if (also) also(r);
   };
   return options;
 }
 
 std::string told_of_folds(const std::set<std::string>& folded) {
-  if (folded.empty()) return "--fold-norms: the model has no scale and shift of channels to fold";
+  if (folded.empty()) return "--fold-norms: no scale and shift of channels goes into a weight";
   return fmt::format("--fold-norms: {} scales and shifts are folded; results equal evaluation's up to rounding",
                      folded.size());
 }
@@ -95,7 +96,7 @@ Predictor::Predictor(frontend::Model model, runtime::WeightsFile weights, const 
   const ClassNames names = class_names(planned.plan, weights);
   const Tokenizers of_text = tokenizers(planned.plan, weights);
   std::set<std::string> folded;  // of every batch that was tried
-  PlannedBatch made = plan_batch(planned, batch, hearing_of_folds(options, folded));
+  PlannedBatch made = plan_batch(planned, batch, options.fold_norms ? hearing_of_folds(options, folded) : options);
   batch_ = made.rows;
   plan_ = std::move(made.compiled.plan);
   program_ = std::move(made.compiled.program);
