@@ -4,6 +4,7 @@
 
 #include "ir/int8.h"
 #include "ir/ops/elementwise.h"
+#include "ir/ops/half_to_even.h"
 #include "ir/ops/reduce.h"
 #include "ir/wholes.h"
 
@@ -12,18 +13,10 @@ namespace {
 
 // --- round_within
 
-// Half to even without the floating environment.
-double half_to_even(double x) {
-  const double below = std::floor(x), rest = x - below;
-  if (rest < 0.5 || std::isnan(rest)) return below;
-  return rest > 0.5 || std::fmod(below, 2) != 0 ? below + 1 : below;
-}
-
 double within(std::span<const double> x, const Signature&) {
-  if (std::isnan(x[1]) || std::isnan(x[2])) return std::nan("");
-  double y = half_to_even(x[0]);
-  if (y < x[1]) y = x[1];
-  return y > x[2] ? x[2] : y;
+  if (std::isnan(x[0]) || std::isnan(x[1]) || std::isnan(x[2])) return std::nan("");
+  const double whole = half_to_even(x[0]), y = whole > x[1] ? whole : x[1];  // of two zeros the limit's
+  return y < x[2] ? y : x[2];
 }
 
 // Limits that are reached get what arrives.

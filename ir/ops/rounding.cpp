@@ -2,8 +2,17 @@
 #include <cmath>
 
 #include "ir/ops/elementwise.h"
+#include "ir/ops/half_to_even.h"
 
 namespace heddle::ir {
+
+double half_to_even(double x) {
+  const double below = std::floor(x), rest = x - below;
+  if (rest < 0.5 || std::isnan(rest)) return below == 0 ? std::copysign(below, x) : below;
+  const double up = rest > 0.5 || std::fmod(below, 2) != 0 ? below + 1 : below;
+  return std::copysign(up, x);
+}
+
 namespace {
 
 OpDef step(const std::string& name, const std::string& doc, const std::string& expr, double (*eval)(double)) {
@@ -17,14 +26,6 @@ OpDef step(const std::string& name, const std::string& doc, const std::string& e
           .eval = eval_real([eval](std::span<const double> x, const Signature&) { return eval(x[0]); }),
           .grad = no_flow,
           .samples = samples_around(1, 0.6, 0.9, -3.4, -3.1)};
-}
-
-// Half to even without the floating environment: the halfway cases are those where both neighbours are as near.
-double half_to_even(double x) {
-  const double below = std::floor(x), rest = x - below;
-  if (rest < 0.5 || std::isnan(rest)) return below == 0 ? std::copysign(below, x) : below;
-  const double up = rest > 0.5 || std::fmod(below, 2) != 0 ? below + 1 : below;
-  return std::copysign(up, x);
 }
 
 const RegisterOp floor_op(step("floor", "the largest integral value not above x", "hd::floor(x)",

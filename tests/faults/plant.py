@@ -96,7 +96,7 @@ def misfits(faults):
 
 def run(command, limit=LIMIT):
     """(exit status, output); 124 where it hangs."""
-    environment = dict(os.environ, HEDDLE_CACHE=str(BUILD / "kernels"), HEDDLE=str(BUILD / "bin/heddle"))
+    environment = dict(os.environ, HEDDLE_CACHE=str(BUILD / "kernels"), HEDDLE=str(BUILD / "bin/heddle"), HEDDLE_ALL_CASES="1")
     try:
         done = subprocess.run(command, cwd=COPY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, timeout=limit)
         return done.returncode, done.stdout.decode(errors="replace")

@@ -12,6 +12,7 @@
 #include "passes/pipeline.h"
 #include "runtime/weights/safetensors.h"
 #include "tests/numeric/reference_file.h"
+#include "tests/support/each_nth.h"
 #include "tests/support/host_run.h"
 
 namespace heddle::testing {
@@ -139,10 +140,11 @@ TEST_P(AttentionOfPyTorch, DecomposedItAgreesToo) {
   compare(run("train", inputs(graph("train"))), what, 1e-10);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, AttentionOfPyTorch, ::testing::ValuesIn(reference_cases(chosen())),
+INSTANTIATE_TEST_SUITE_P(Cases, AttentionOfPyTorch, ::testing::ValuesIn(each_nth(3, reference_cases(chosen()))),
                          [](const auto& info) { return info.param; });
 INSTANTIATE_TEST_SUITE_P(Drawn, AttentionOfPyTorch,
-                         ::testing::ValuesIn(drawn_cases({"attention", "multi_head", "encoder", "decoder"})),
+                         ::testing::ValuesIn(each_nth(3,
+                                                      drawn_cases({"attention", "multi_head", "encoder", "decoder"}))),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -126,14 +126,18 @@ TEST_P(Edges, ElementwiseOperatorsAgreeWithTheirOracles) {
   const Tensor values = edge_values(dtype);
   Functions f;
   const Values one = f.operands("x", {values}), two = f.operands("a", combinations({values, values}));
-  const Values three = f.operands("c", combinations({all_values(DType::boolean), values, values}));
+  const Values three = f.operands("r", combinations({values, values, values}));
+  const Values chosen = f.operands("c", combinations({all_values(DType::boolean), values, values}));
+  const auto of = [&](const OpDef& op) {
+    return op.operands.size() == 1 ? one : op.operands.size() == 2 ? two : three;
+  };
   for (const OpDef* op : all_ops()) {
     if (!std::holds_alternative<Elementwise>(op->kind) || op->name == "cast") continue;
     const bool takes = op->dtypes.empty() || std::find(op->dtypes.begin(), op->dtypes.end(), dtype) != op->dtypes.end();
     if (op->name == "select")
-      f.add("select", three);
+      f.add("select", chosen);
     else if (takes)
-      f.add(op->name, op->operands.size() == 1 ? one : two, attributes(*op, dtype));
+      f.add(op->name, of(*op), attributes(*op, dtype));
   }
   f.compare(expect_agreement);
 }

@@ -13,6 +13,7 @@
 #include "runtime/cuda/nvrtc.h"
 #include "tests/ptx/planned_model.h"
 #include "tests/ptx/program_run.h"
+#include "tests/support/each_nth.h"
 
 namespace heddle::testing {
 namespace {
@@ -152,7 +153,8 @@ TEST_P(PtxCounts, OfSmallModels) {
   check_counts(plan_model(GetParam(), /*small=*/true));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PtxCounts, ::testing::ValuesIn(model_names(together(kOfFewChannels, kMiscounted))),
+INSTANTIATE_TEST_SUITE_P(All, PtxCounts,
+                         ::testing::ValuesIn(each_nth(3, model_names(together(kOfFewChannels, kMiscounted)))),
                          [](const auto& info) { return info.param; });
 
 // Schedules and shapes that no model has.

@@ -14,6 +14,7 @@
 #include "tests/ptx/agreement.h"
 #include "tests/ptx/planned_model.h"
 #include "tests/ptx/program_run.h"
+#include "tests/support/each_nth.h"
 
 namespace heddle::testing {
 namespace {
@@ -160,7 +161,7 @@ TEST_P(PtxModels, SmallStepsAgreeWithTheHost) {
   check_training(GetParam(), true, options());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PtxModels, ::testing::ValuesIn(model_names(kDeadGradients)),
+INSTANTIATE_TEST_SUITE_P(All, PtxModels, ::testing::ValuesIn(each_nth(3, model_names(kDeadGradients))),
                          [](const auto& info) { return info.param; });
 
 class PtxModelsOfDeadGradients : public ::testing::TestWithParam<std::string> {};

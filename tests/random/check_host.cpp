@@ -177,7 +177,7 @@ class HostCheck {
   void count(const Bounded& b) {
     // An output counts for kMostCounted elements at most: a few large ones would decide the share
     // of those without a bound.
-    constexpr int64_t kMostCounted = 2000;
+    constexpr int64_t kMostCounted = 200;
     const auto all = std::ssize(b.error), counted = std::min<std::ptrdiff_t>(all, kMostCounted);
     report_.elements += counted;
     if (all > 0)

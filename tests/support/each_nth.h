@@ -1,0 +1,17 @@
+// Tests of minutes take a sample of their cases. The sweep takes all: it sets HEDDLE_ALL_CASES.
+#pragma once
+#include <cstdlib>
+#include <vector>
+
+namespace heddle::testing {
+
+// Each n-th of `all`, from the first on; all where HEDDLE_ALL_CASES is set.
+template <class Case>
+std::vector<Case> each_nth(size_t n, const std::vector<Case>& all) {
+  if (std::getenv("HEDDLE_ALL_CASES") != nullptr) return all;
+  std::vector<Case> some;
+  for (size_t i = 0; i < all.size(); i += n) some.push_back(all[i]);
+  return some;
+}
+
+}  // namespace heddle::testing
