@@ -52,7 +52,7 @@ if shutil.which("groff"):
     config.available_features.add("groff")
 
 # AddressSanitizer reserves terabytes of address space, and its quarantine takes hundreds of megabytes: tests that limit
-# or measure memory say REQUIRES: plain.
+# or measure memory say REQUIRES: plain. So do those of minutes under sanitizers, where other tests run the same code.
 if lit_config.params.get("sanitize") != "ON":
     config.available_features.add("plain")
 config.substitutions.append(("%plain", "plain" if "plain" in config.available_features else ""))
