@@ -12,6 +12,7 @@
 #include "runtime/weights/file_order.h"
 #include "runtime/weights/safetensors.h"
 #include "tests/numeric/reference_file.h"
+#include "tests/support/each_nth.h"
 #include "tests/support/host_run.h"
 
 namespace heddle::testing {
@@ -132,7 +133,10 @@ TEST_P(LayersOfPyTorch, EvaluatorAgreesInDouble) {
   EXPECT_LE(nmse(predicted.outputs.at(0), of_case(evaluated())), 1e-20);
 }
 
-TEST_P(LayersOfPyTorch, HostAgreesInSingle) {
+// Each case is compiled: a sample of them.
+class LayersOfPyTorchOnHost : public LayersOfPyTorch {};
+
+TEST_P(LayersOfPyTorchOnHost, AgreesInSingle) {
   const std::vector<std::string> what = add_outputs();
   HostRun run(module_, "train");
   compare(run("train", inputs(graph("train"))), what, 1e-10);
@@ -170,6 +174,8 @@ TEST(RunningStatistics, FollowPyTorchFor20Steps) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, LayersOfPyTorch, ::testing::ValuesIn(reference_cases(numbers())),
+                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Cases, LayersOfPyTorchOnHost, ::testing::ValuesIn(each_nth(3, reference_cases(numbers()))),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

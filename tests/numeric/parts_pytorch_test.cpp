@@ -9,6 +9,7 @@
 #include "passes/pipeline.h"
 #include "runtime/weights/safetensors.h"
 #include "tests/numeric/reference_file.h"
+#include "tests/support/each_nth.h"
 #include "tests/support/host_run.h"
 
 namespace heddle::testing {
@@ -98,13 +99,18 @@ TEST_P(PartsOfOthers, EvaluatorAgreesInDouble) {
   check(1e-20, 1e-12);
 }
 
-TEST_P(PartsOfOthers, HostAgreesInSingle) {
+// Each case is compiled: a sample of them.
+class PartsOfOthersOnHost : public PartsOfOthers {};
+
+TEST_P(PartsOfOthersOnHost, AgreesInSingle) {
   HostRun host(module_, "train");
   step_ = [&](const std::string& entry, const ir::NamedTensors& inputs) { return host(entry, inputs); };
   check(1e-10, 1e-6);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, PartsOfOthers, ::testing::ValuesIn(reference_cases(numbers())),
+                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Cases, PartsOfOthersOnHost, ::testing::ValuesIn(each_nth(3, reference_cases(numbers()))),
                          [](const auto& info) { return info.param; });
 
 }  // namespace
