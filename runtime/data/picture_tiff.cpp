@@ -195,8 +195,8 @@ std::string TiffPicture::decode(const TakeRow& take) {
     const uint32_t rows = std::min(piece_height_, height - y);
     band.resize(size_t{rows} * width * kRgba);
     for (uint32_t x = 0; x < width; x += std::min(piece_width_, width - x)) {
-      for (uint16_t plane = 0; plane < planes_.size(); ++plane)
-        if (!read_piece(x, y, plane)) return damage();
+      for (size_t plane = 0; plane < planes_.size(); ++plane)
+        if (!read_piece(x, y, static_cast<uint16_t>(plane))) return damage();
       const uint32_t columns = std::min(piece_width_, width - x);
       for (uint32_t row = 0; row < rows; ++row)
         place_row(row, columns, band.data() + (size_t{row} * width + x) * kRgba);

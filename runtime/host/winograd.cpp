@@ -169,8 +169,10 @@ template <class Vector>
                                                   float* copy) {
   constexpr int64_t kWidth = kLanes<Vector>;
   constexpr bool kWide = kWidth == kChannels;
+  constexpr int64_t kAtOnce = (kWide ? 4 : 2) * kWidth;
   const float* v = m;
-  if (p.k > (kWide ? 4 : 2) * kWidth || p.k == 3 * kWidth) {
+  const bool in_two = kWide && p.k == 3 * kWidth;
+  if (p.k > kAtOnce || in_two) {
     std::memcpy(copy, m, static_cast<size_t>(tiles * row_floats(p.c, p.k)) * sizeof(float));
     v = copy;
   }

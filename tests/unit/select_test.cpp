@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "codegen/lower.h"
 #include "ir/builder.h"
 #include "ir/evaluate/evaluate.h"
@@ -111,7 +113,7 @@ TEST(Select, AnEpilogueIsTakenAsFarAsTheLibraryGoes) {
     return std::ranges::any_of(k.order, [&](NodeId n) { return k[n].op->name == op; });
   };
   for (const auto& [refused, nodes] : {std::pair{"tanh", 3U}, std::pair{"broadcast", 1U}}) {
-    const Planned p = plan({{&other(), [&](const Graph& kernel) {
+    const Planned p = plan({{&other(), [&, refused = refused](const Graph& kernel) {
                                return holds(kernel, refused) ? takes_nothing(kernel) : takes(kernel);
                              }}});
     const Graph* product = kernel_of(p.module, "other", "matmul");
