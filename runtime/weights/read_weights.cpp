@@ -72,6 +72,7 @@ const std::string& other_type(const SavedTensor& t) { return becomes_f32(t) ? t.
 std::string told(const WeightsFile& file) {
   std::vector<std::string> kinds;
   int64_t all = 0;
+  bool int8 = false;  // what the compiler makes of these it says itself (passes/int8_products.h)
   for (const char* dtype : {"f16", "bf16", "f64", "int8", "int4"}) {
     constexpr size_t kMostNamed = 3;
     std::vector<std::string> names;
@@ -81,11 +82,13 @@ std::string told(const WeightsFile& file) {
       if (++count <= static_cast<int64_t>(kMostNamed)) names.push_back(t.name);
     }
     if (count > static_cast<int64_t>(kMostNamed)) names.emplace_back("...");
-    if (count > 0) kinds.push_back(fmt::format("{} from {} ({})", count, dtype, fmt::join(names, ", ")));
+    if (count == 0) continue;
+    kinds.push_back(fmt::format("{} from {} ({})", count, dtype, fmt::join(names, ", ")));
     all += count;
+    int8 = int8 || std::string_view(dtype) == "int8";
   }
-  return fmt::format("{}: {} become{} f32: {}", file.name, all == 1 ? "1 tensor" : fmt::format("{} tensors", all),
-                     all == 1 ? "s" : "", fmt::join(kinds, ", "));
+  return fmt::format("{}: {} become{} f32{}: {}", file.name, all == 1 ? "1 tensor" : fmt::format("{} tensors", all),
+                     all == 1 ? "s" : "", int8 ? " except in int8 products" : "", fmt::join(kinds, ", "));
 }
 
 // With what is lost told in `note`.

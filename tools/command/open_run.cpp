@@ -99,7 +99,7 @@ void open_run(const RunArguments& a, driver::Purpose purpose, Run& run) {
   if (!packaged.empty()) options.compile.choices = std::move(packaged);
   driver::Session& s = run.session = driver::open_session(model, options);
   if (run.weights) driver::put_int8(*run.weights, s.program);
-  if (const std::string told = driver::told_of_int8(s.program); !told.empty()) note(told);
+  if (const std::string told = driver::told_of_int8(s.program, model); !told.empty()) note(told);
   if (run.weights)
     if (const std::string told = driver::require_weights(*run.weights, s.plan, s.program, training); !told.empty())
       note(told);

@@ -150,7 +150,7 @@ runtime::MetricValues measure_int8(const QuantizeArguments& a, const driver::Rea
   driver::put_int8(weights, s.program);
   driver::load(s, *device.device);
   runtime::load_weights(*s.executable, weights);
-  if (const std::string told = driver::told_of_int8(s.program); !told.empty() && !a.run.quiet) note(told);
+  if (const std::string told = driver::told_of_int8(s.program, read.model); !told.empty() && !a.run.quiet) note(told);
   runtime::Watcher watcher;
   watcher.note = note;
   return driver::evaluate(s, *measured_split(s.splits), watcher);

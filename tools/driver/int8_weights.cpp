@@ -101,16 +101,15 @@ void put_int8(runtime::WeightsFile& file, const codegen::Program& program) {
   file = std::move(out);
 }
 
-std::string told_of_int8(const codegen::Program& program) {
+std::string told_of_int8(const codegen::Program& program, const frontend::Model& model) {
   const std::set<std::string> names = taken_as_int8(program);
   if (names.empty()) return {};
   constexpr size_t kMostNamed = 3;
   std::vector<std::string> few(names.begin(), std::next(names.begin(), std::min<long>(std::ssize(names), kMostNamed)));
   if (names.size() > few.size()) few.emplace_back("...");
-  return fmt::format(
-      "{} of the int8 weights {} multiplied in int8, which is predicted to be faster ({}); "
-      "--precision f32 computes in f32",
-      names.size(), names.size() == 1 ? "is" : "are", fmt::join(few, ", "));
+  return fmt::format("{} of the int8 weights {} multiplied in int8, {} ({}); --precision f32 computes in f32",
+                     names.size(), names.size() == 1 ? "is" : "are",
+                     model.train.quantize ? "as trained" : "which is predicted to be faster", fmt::join(few, ", "));
 }
 
 }  // namespace heddle::driver

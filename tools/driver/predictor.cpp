@@ -103,7 +103,8 @@ Predictor::Predictor(frontend::Model model, runtime::WeightsFile weights, const 
   int8_ = options.int8;
   put_int8(weights, program_);
   note_ = require_weights(weights, plan_, program_, /*begins=*/false);
-  if (const std::string told = told_of_int8(program_); !told.empty()) note_ += (note_.empty() ? "" : "; ") + told;
+  if (const std::string told = told_of_int8(program_, model); !told.empty())
+    note_ += (note_.empty() ? "" : "; ") + told;
   if (options.fold_norms) note_ += (note_.empty() ? "" : "; ") + told_of_folds(folded);
   entry_ = program_.find_entry(ir::Phase::predict);
   HEDDLE_CHECK(entry_ != nullptr, "a program with outputs has an entry 'predict'");
