@@ -35,6 +35,10 @@ Means meaning(const Named& pattern, const std::string& path) {
   return glob(pattern.text, weight) ? Means::weight : Means::nothing;
 }
 
+bool are_meant(const std::vector<Named>& patterns, const std::string& path) {
+  return std::ranges::any_of(patterns, [&](const Named& p) { return meaning(p, path) != Means::nothing; });
+}
+
 bool is_matrix(const ir::Type& type) { return type.rank() == 2; }
 
 bool has_room(const Lora& lora, const ir::Type& type) { return lora.rank <= std::ranges::min(type.dims); }
@@ -49,10 +53,11 @@ Initializer uniform(double limit) {
 
 }  // namespace
 
+bool trains_itself(const Lora& lora, const std::string& path) { return are_meant(lora.train, path); }
+
 bool adapts(const Lora& lora, const ParameterSpec& weight, const std::string& path) {
   if (!is_matrix(weight.type) || !weight.layout.empty() || is_made(path) || !has_room(lora, weight.type)) return false;
-  return std::ranges::any_of(lora.match,
-                             [&](const Named& pattern) { return meaning(pattern, path) != Means::nothing; });
+  return are_meant(lora.match, path) && !trains_itself(lora, path);
 }
 
 bool is_table(const std::string& layer) {
@@ -225,13 +230,31 @@ class Check {
 
   void run() {
     for (const Named& pattern : lora_.match) look_at(pattern);
+    for (const Named& pattern : lora_.train) look_for_parameters(pattern);
   }
 
  private:
+  bool is_layer(const Named& pattern) const {  // it may read another's weights
+    return std::ranges::any_of(e_.nodes, [&](const InstanceNode& n) { return glob(pattern.text, n.path); });
+  }
+
+  void refuse_unknown(const Named& pattern) {
+    errors_.error(pattern.where, fmt::format("{} matches no layer and no weight", quote(pattern.text)),
+                  suggest_defined(pattern.text, paths()));
+  }
+
+  void look_for_parameters(const Named& pattern) {
+    const bool found = std::ranges::any_of(e_.parameters, [&](const Parameter& p) {
+      return p.role == ir::Role::param && !p.adapter && meaning(pattern, p.path) != Means::nothing;
+    });
+    if (found) return;
+    if (!is_layer(pattern)) return refuse_unknown(pattern);
+    errors_.error(pattern.where, fmt::format("{} holds no parameter that could be trained", quote(pattern.text)),
+                  "name layers that have some, or leave it out");
+  }
+
   void look_at(const Named& pattern) {
-    bool matrices = false, told = false;
-    bool known = std::ranges::any_of(
-        e_.nodes, [&](const InstanceNode& n) { return glob(pattern.text, n.path); });  // it may read another's weights
+    bool matrices = false, adapted = false, told = false, known = is_layer(pattern);
     for (const Parameter& p : e_.parameters) {
       if (p.role != ir::Role::param || p.adapter) continue;
       const Means means = meaning(pattern, p.path);
@@ -239,11 +262,16 @@ class Check {
       known = true;
       matrices = matrices || is_matrix(p.type);
       if (means == Means::around && !is_matrix(p.type)) continue;
+      if (trains_itself(lora_, p.path)) continue;
+      adapted = true;
       told = fault(pattern, p) || told;
     }
     if (!known)
-      errors_.error(pattern.where, fmt::format("{} matches no layer and no weight", quote(pattern.text)),
-                    suggest_defined(pattern.text, paths()));
+      refuse_unknown(pattern);
+    else if (matrices && !adapted)
+      errors_.error(pattern.where,
+                    fmt::format("{} holds no matrix but those that 'train' of 'lora' takes", quote(pattern.text)),
+                    R"(take it out of "match" or of "train")");
     else if (!matrices && !told)
       errors_.error(pattern.where, fmt::format("{} holds no matrix that 'lora' could adapt", quote(pattern.text)),
                     "match dense layers, projections of attentions, recurrent layers or tables");

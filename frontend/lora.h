@@ -18,6 +18,9 @@
 
 namespace heddle::frontend {
 
+// Whether the globs of `train` mean the weight: it is trained itself, and no adapter stands beside it.
+bool trains_itself(const Lora& lora, const std::string& path);
+
 // Whether the globs mean a weight of this path and type, and it has a place for them: a matrix that is a parameter.
 bool adapts(const Lora& lora, const ParameterSpec& weight, const std::string& path);
 

@@ -152,6 +152,7 @@ struct Lora {
   double alpha = 8;  // the product counts alpha / rank times
   double dropout = 0;
   std::vector<Named> match;  // globs over paths of layers, blocks and weights
+  std::vector<Named> train;  // likewise: what is trained itself, beside the adapters
   Location where, rank_where;
   double scale() const { return alpha / static_cast<double>(rank); }
 };

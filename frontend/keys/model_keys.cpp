@@ -92,7 +92,12 @@ Keys lora_keys() {
        .count = Count::several,
        .doc = "paths of layers, blocks or weights, with `*` and `?`",
        .required = true,
-       .hint = R"(for example "match": ["h.*.attn", "head"])"}};
+       .hint = R"(for example "match": ["h.*.attn", "head"])"},
+      {.name = "train",
+       .type = KeyType::text,
+       .count = Count::several,
+       .doc = "paths of what is trained itself, beside the adapters, and saved with them",
+       .hint = R"(for example "train": "classifier")"}};
   return keys;
 }
 

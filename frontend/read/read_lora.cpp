@@ -1,9 +1,9 @@
-// train.lora: which weights get thin matrices beside them, and how thin.
+// train.lora: which weights get thin matrices beside them, how thin these are, and what is trained beside them.
 #include "frontend/read/read_parts.h"
 
 namespace heddle::frontend {
 
-// {"rank": 8, "alpha": 16, "match": ["h.*.qkv"]}
+// {"rank": 8, "alpha": 16, "match": ["h.*.qkv"], "train": "head"}
 Lora read_lora(const Fields& fields) {
   Lora lora;
   lora.where = fields.json().where;
@@ -11,6 +11,7 @@ Lora read_lora(const Fields& fields) {
   fields.read("alpha", lora.alpha);
   fields.read("dropout", lora.dropout);
   fields.read("match", [&](const Json& globs) { lora.match = read_globs(globs, fields.named("match")); });
+  fields.read("train", [&](const Json& globs) { lora.train = read_globs(globs, fields.named("train")); });
   const Json* rank = fields.find("rank");
   lora.rank_where = rank == nullptr ? lora.where : rank->where;
   return lora;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "frontend/lora.h"
 #include "frontend/name_pattern.h"
 
 namespace heddle::frontend {
@@ -13,7 +14,7 @@ bool matches(const std::vector<Named>& patterns, const std::string& path) {
 }
 
 bool is_frozen(const Train& train, const Parameter& p) {
-  return matches(train.freeze, p.path) || (train.lora && !p.adapter);
+  return matches(train.freeze, p.path) || (train.lora && !p.adapter && !trains_itself(*train.lora, p.path));
 }
 
 std::vector<std::string> paths_of(const Instance& e, ir::Role role) {
@@ -54,8 +55,9 @@ void warn_of_frozen(const std::vector<Named>& patterns, const std::string& what,
                         pattern.where,
                         fmt::format("all that {} matches is frozen: {} does nothing", quote(pattern.text), what),
                         {},
-                        train.lora ? "\"lora\" trains adapters alone, which \"*.lora_*\" matches"
-                                   : "leave its parameters out of \"freeze\""});
+                        train.lora
+                            ? "\"lora\" trains adapters, which \"*.lora_*\" matches, and what its \"train\" names"
+                            : "leave its parameters out of \"freeze\""});
   }
 }
 

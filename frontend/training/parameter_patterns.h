@@ -12,7 +12,7 @@ namespace heddle::frontend {
 // Whether one of them matches.
 bool matches(const std::vector<Named>& patterns, const std::string& path);
 
-// Whether no step renews the parameter: `freeze` matches it, or it is none of the adapters that train.lora trains alone.
+// Whether no step renews the parameter: `freeze` matches it, or it is none of those that train.lora trains.
 bool is_frozen(const Train& train, const Parameter& p);
 
 std::vector<std::string> paths_of(const Instance& e, ir::Role role);

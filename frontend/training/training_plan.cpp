@@ -12,6 +12,7 @@
 #include "frontend/instantiate/mixed.h"
 #include "frontend/instantiate/model_outputs.h"
 #include "frontend/keys/fields.h"
+#include "frontend/lora.h"
 #include "frontend/metrics/generated.h"
 #include "frontend/training/check_drawing.h"
 #include "frontend/training/check_weights_table.h"
@@ -330,6 +331,17 @@ std::vector<PaddingRow> padding_rows(const Instance& e) {
   return rows;
 }
 
+// A copy is saved as what it is a copy of.
+PlannedAdapters plan_adapters(const Lora& lora, const std::vector<Named>& freeze, const Instance& e) {
+  PlannedAdapters plan{.alpha = lora.alpha, .scale = lora.scale(), .paths = e.adapters, .trained = {}};
+  for (const Parameter& p : e.parameters) {
+    const std::string& path = p.copy ? p.copy->source : p.path;
+    if (p.role == ir::Role::param && !p.adapter && trains_itself(lora, path) && !matches(freeze, path))
+      plan.trained.push_back(p.path);
+  }
+  return plan;
+}
+
 }  // namespace
 
 TrainingPlan plan_training(const Model& model) {
@@ -379,7 +391,7 @@ TrainingPlan plan_training(ModelInstances& instances) {
   plan.padding = padding_rows(e);
   for (const Parameter& p : e.parameters)
     if (p.copy) plan.copies.push_back({p.path, p.copy->source, p.copy->node});
-  if (model.train.lora) plan.adapters = {model.train.lora->alpha, model.train.lora->scale(), e.adapters};
+  if (model.train.lora) plan.adapters = plan_adapters(*model.train.lora, model.train.freeze, e);
   plan.memory = plan_memory(model, e, errors);
   plan.in_order = !e.kept.empty();
   if (plan.in_order) guarded(errors, [&] { require_strands(plan, e.kept.front()); });

@@ -44,10 +44,11 @@ struct PlannedCopy {
   std::string node;  // its path
 };
 
-// The thin matrices of train.lora, which a file may hold without the weights that they are of.
+// What train.lora trains, which a file may hold without the rest of the weights: thin matrices, and parameters themselves.
 struct PlannedAdapters {
   double alpha = 0, scale = 0;
   std::vector<AdapterPaths> paths;
+  std::vector<std::string> trained;  // paths of the latter
 };
 
 // Rows of a shorter length, as the entries that are made for them take them.

@@ -300,9 +300,8 @@ class HEDDLE_API Model {
   // The same of a base and files of adapters beside it (train.lora), as one; the prefix is taken off the base's names.
   void load_weights(const std::vector<std::string>& paths, const std::string& prefix = {});
   // Parameters and buffers as a safetensors file, under PyTorch's names and shapes; of a training with train.lora the
-  // adapters without their base. An older file
-  // is replaced as a whole. Throws (2) where there are no weights yet, (1) where it cannot be
-  // written or would replace what is no weights.
+  // adapters, and what it trains beside them, without their base. An older file is replaced as a whole. Throws (2) where
+  // there are no weights yet, (1) where it cannot be written or would replace what is no weights.
   void save(const std::string& path);
 
  private:

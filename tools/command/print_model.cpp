@@ -158,8 +158,8 @@ std::string training_text(const frontend::Train& t) {
   if (t.init) text += part_text("init", *t.init);
   if (!t.freeze.empty()) text += fmt::format("freeze {}\n", list_text(t.freeze));
   if (t.lora)
-    text += fmt::format("lora rank={} alpha={} dropout={} {}\n", t.lora->rank, t.lora->alpha, t.lora->dropout,
-                        list_text(t.lora->match));
+    text += fmt::format("lora rank={} alpha={} dropout={} {}{}\n", t.lora->rank, t.lora->alpha, t.lora->dropout,
+                        list_text(t.lora->match), t.lora->train.empty() ? "" : " train=" + list_text(t.lora->train));
   if (t.prune)
     text += fmt::format("prune amount={} begin={} end={} every={} {}\n",
                         t.prune->two_of_four ? "2:4" : fmt::format("{}", t.prune->amount), t.prune->begin, t.prune->end,

@@ -80,6 +80,7 @@ std::set<std::string> adapter_names(const PlannedAdapters& adapters) {
 
 WeightsFile adapters_of(const WeightsFile& all, const PlannedAdapters& adapters) {
   std::set<std::string> kept = adapter_names(adapters);
+  kept.insert(adapters.trained.begin(), adapters.trained.end());
   std::vector<std::string> buffers = runtime::buffer_names(all);
   kept.insert(buffers.begin(), buffers.end());
   for (std::string& name : buffers) name.insert(0, kAdapterPrefix);

@@ -16,7 +16,8 @@ namespace heddle::driver {
 // In front of every name in a file of adapters.
 inline constexpr const char* kAdapterPrefix = "base_model.model.";
 
-// What such a training changes of all its weights: the adapters, and the buffers of layers.
+// What such a training changes of all its weights: the adapters, the parameters that it trains beside them, and the buffers
+// of layers.
 runtime::WeightsFile adapters_of(const runtime::WeightsFile& all, const frontend::PlannedAdapters& adapters);
 
 // The tensors of a file of adapters leave the file that holds them beside their base, with the model's names. Throws

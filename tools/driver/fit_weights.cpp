@@ -107,6 +107,30 @@ void require_adapters(const runtime::WeightsFile& file, const frontend::PlannedA
   missing.insert(names.begin(), names.end());
 }
 
+// What train.lora trains beside the adapters lies in their file, too: the base has other values of it, or none.
+void require_trained(const std::string& file, const frontend::PlannedAdapters& adapters,
+                     const std::vector<runtime::SavedTensor>& apart) {
+  for (const std::string& name : adapters.trained)
+    if (std::ranges::count(apart, name, &runtime::SavedTensor::name) == 0)
+      throw UserError(
+          ExitCode::failed,
+          fmt::format("{}: its adapters come without '{}', which 'train.lora' trains beside them", file, name),
+          "give the model the 'lora' that they were trained with: --set train.lora.train=null trains "
+          "adapters alone");
+}
+
+// A base may lack what train.lora trains: a training draws it, and whoever uses the weights finds it beside the adapters.
+void require_base(const runtime::WeightsFile& file, const frontend::TrainingPlan& plan,
+                  const std::set<std::string>& missing) {
+  for (const std::string& name : missing) {
+    if (std::ranges::count(plan.adapters->trained, name) != 0) continue;
+    throw UserError(
+        plan.weights->missing.front().where,
+        fmt::format("{}: no tensor becomes '{}', which 'train.lora' neither trains nor saves", file.name, name),
+        fmt::format("train it beside the adapters: --set train.lora.train={}", name));
+  }
+}
+
 // A training with train.quantize may begin with weights that have no ranges of inputs beside them: it observes them first.
 void require_ranges(const runtime::WeightsFile& file, const codegen::Program& program, bool begins,
                     std::set<std::string>& missing) {
@@ -139,17 +163,14 @@ std::string require_weights(runtime::WeightsFile& file, const frontend::Training
   const std::vector<runtime::SavedTensor> adapters = take_adapters(file, plan);
   Translated translated;
   if (plan.weights) translated = translate(file, *plan.weights, program, without_foreign_names(plan, program));
+  for (const runtime::SavedTensor& t : adapters) translated.missing.erase(t.name);
   if (!translated.missing.empty() && !begins)
     throw UserError(
         plan.weights->missing.front().where,
         fmt::format("{}: no tensor becomes '{}'", file.name, *translated.missing.begin()),
         "only a training may start without missing parameters: train first, and give the weights that it saves");
-  if (!translated.missing.empty() && plan.adapters)
-    throw UserError(plan.weights->missing.front().where,
-                    fmt::format("{}: no tensor becomes '{}', and 'train.lora' trains and saves adapters alone",
-                                file.name, *translated.missing.begin()),
-                    "train with --set train.lora=null first, and give the weights that it saves; frozen layers: "
-                    "train.freeze");
+  if (plan.adapters) require_base(file, plan, translated.missing);
+  if (plan.adapters && !adapters.empty() && !begins) require_trained(file.name, *plan.adapters, adapters);
   put_adapters(file, adapters);
   if (plan.adapters) require_adapters(file, *plan.adapters, !adapters.empty(), begins, translated.missing);
   require_ranges(file, program, begins, translated.missing);
