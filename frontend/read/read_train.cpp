@@ -404,11 +404,6 @@ Train read_train(const Json& json, const Model& model, Diagnostics& errors) {
     train.constrain = read_rules(rules, model, "constraint", constraint_names(), find_constraint, errors);
   });
   fields.object("precision", [&](const Fields& precision) { read_precision(precision, model.let, train, errors); });
-  if (train.accumulate > 1 && train.loss_scale)
-    errors.error(train.loss_scale->where,
-                 "train: gradients of micro-batches are not scaled: 'accumulate' and a loss "
-                 "scale exclude each other",
-                 R"(write "mixed": "bf16", which needs no scale)");
   fields.object("memory", [&](const Fields& memory) { train.memory = read_memory(memory); });
   fields.object("early_stop", [&](const Fields& stop) { train.early_stop = read_early_stop(stop); });
   fields.object("checkpoint", [&](const Fields& rule) { train.checkpoint = read_checkpoint_rule(rule); });

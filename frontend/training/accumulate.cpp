@@ -10,6 +10,7 @@
 #include "frontend/instantiate/take_rows.h"
 #include "frontend/keys/fields.h"
 #include "frontend/name_pattern.h"
+#include "frontend/training/loss_scale.h"
 #include "frontend/training/parameter_patterns.h"
 #include "frontend/training/row_draws.h"
 #include "ir/check.h"
@@ -188,11 +189,12 @@ class Piecing {
                         "leave \"sparse\" out, or train.accumulate");
       piece_.trained.push_back(p);
     }
+    const ValueId scaled = scaled_loss(piece_.e, model_.train, loss);
     ir::Builder b(g());
     for (const Parameter& p : piece_.trained) {
       b.loc = p.where;
       const ir::DType dtype = wide_ && p.type.dtype == ir::DType::f32 ? ir::DType::f64 : p.type.dtype;
-      sum_up(gradient_of(p.path), b("gradient", {loss, p.value}, {}, gradient_of(p.path)), dtype);
+      sum_up(gradient_of(p.path), b("gradient", {scaled, p.value}, {}, gradient_of(p.path)), dtype);
     }
   }
 
@@ -486,7 +488,11 @@ class Stepping {
   Gradients gradients(const Losses& of) {
     Gradients made;
     std::vector<bool> by_penalties(g().value_count());
-    if (of.penalties.valid()) by_penalties = ancestors(g(), of.penalties);
+    ValueId penalties;  // of the size that the sums of gradients have
+    if (of.penalties.valid()) {
+      by_penalties = ancestors(g(), of.penalties);
+      penalties = scaled_loss(e_, model_.train, of.penalties);
+    }
     for (const Parameter& p : e_.parameters) {
       if (p.role != ir::Role::param || is_frozen(model_.train, p)) continue;
       b_.loc = p.where;
@@ -498,7 +504,7 @@ class Stepping {
         sum = b_.cast(now_.at(gradient_of(p.path)), p.type.dtype);
       }
       if (penalised) {
-        const ValueId more = b_("gradient", {of.penalties, p.value}, {}, gradient_of(p.path) + ".of_penalties");
+        const ValueId more = b_("gradient", {penalties, p.value}, {}, gradient_of(p.path) + ".of_penalties");
         sum = sum.valid() ? b_("add", {sum, more}) : more;
       }
       if (!sum.valid()) continue;

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "frontend/training/sparse_update.h"
 #include "frontend/training/train_step.h"
 #include "ir/cursor.h"
 
@@ -54,6 +55,10 @@ LossScaling::LossScaling(Instance& e, const LossScale& rule) : e_(e), b_(e.graph
 
 ValueId LossScaling::scaled(ValueId loss) { return b_("mul", {loss, scale_}, {}, "loss.scaled"); }
 
+ValueId scaled_loss(Instance& e, const Train& train, ValueId loss) {
+  return train.loss_scale ? LossScaling(e, *train.loss_scale).scaled(loss) : loss;
+}
+
 // The inverse by f64, as PyTorch: of a power of two it is exact.
 void LossScaling::unscale(ir::Values& gradients) {
   const ValueId largest = b_("largest_magnitude", gradients, {}, "gradient.largest");
@@ -68,9 +73,11 @@ void LossScaling::unscale(ir::Values& gradients) {
   }
 }
 
+ValueId clean_step(const ir::Graph& g) { return g.find(kIsClean); }
+
 void skip_overflows(Instance& e, const Model& model) {
   ir::Graph& g = e.graph;
-  const ValueId clean = g.find(kIsClean);
+  const ValueId clean = clean_step(g);
   if (!clean.valid()) return;
   const LossScale& rule = *model.train.loss_scale;
   ir::Builder b(g);
@@ -78,6 +85,7 @@ void skip_overflows(Instance& e, const Model& model) {
   b.prefix = "step.scale.constant";
   for (size_t i = 0; i < g.updates.size(); ++i) {
     const ir::Update u = g.updates[i];
+    if (writes_rows(g, u)) continue;  // which sees to it itself: a select would read and write the whole table
     g.updates.set_next(i, if_runs(b, clean, u.next, u.state, g[u.state].name));
   }
   const ValueId scale = scale_of(b, rule);

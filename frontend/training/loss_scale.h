@@ -7,6 +7,8 @@
 //   update %fc.weight <- select(%step.is_clean, %fc.weight.next, %fc.weight)            and so every other state
 //   update %step.loss_scale <- as torch.amp.GradScaler: grown behind `interval` clean steps, smaller behind an overflow
 //
+// With micro-batches (accumulate.h) the loss of each is scaled, and the sums of their gradients are looked at and unscaled.
+//
 // Micikevicius et al. 2018, arXiv:1710.03740, section 3.2. A fixed scale is a constant, and keeps nothing. The step tells
 // its scale as a result, below 0 where it was skipped: nobody on the host is asked.
 #pragma once
@@ -26,6 +28,12 @@ class LossScaling {
   ir::Builder b_;
   ir::ValueId scale_;
 };
+
+// The loss as gradients are made of it: `loss` itself where the training scales none.
+ir::ValueId scaled_loss(Instance& e, const Train& train, ir::ValueId loss);
+
+// Whether nothing has overflowed, once gradients are unscaled; invalid where no loss is scaled.
+ir::ValueId clean_step(const ir::Graph& g);
 
 // Once a training graph has all updates: those of a step that is not clean leave each state as it was, but the scale's own,
 // which this adds. Nothing where no loss is scaled.

@@ -60,10 +60,6 @@ void require_sparse_rule(const Parameter& p, const Model& model, const Optimizer
   if (!def.sparse)
     throw UserError(*p.sparse, fmt::format("optimizer {} cannot update single rows of '{}'", quote(def.name), p.path),
                     fmt::format("leave out \"sparse\", or take one of {}", fmt::join(sparse_optimizers(), ", ")));
-  if (model.train.loss_scale)
-    throw UserError(*p.sparse, fmt::format("the loss is scaled, and a step that overflows leaves all of '{}'", p.path),
-                    R"(leave out "sparse", or write "mixed": "bf16" without a "loss_scale")",
-                    {{Severity::note, model.train.loss_scale->where, "the scale is asked for here", {}, {}}});
   if (model.train.average)
     throw UserError(*p.sparse, fmt::format("'average' updates every row of '{}' in each step", p.path),
                     "leave out \"sparse\" or \"average\"");
@@ -127,6 +123,11 @@ ValueId read_rows(ir::Builder& b, const SparseRows& rows, ValueId table) {
 ValueId write_rows(ir::Builder& b, const SparseRows& rows, ValueId table, ValueId next) {
   return b("scatter_rows", {table, rows.sorted, rows.first, next}, {{"combine", std::string("set")}},
            b.graph[table].name + ".all");
+}
+
+bool writes_rows(const ir::Graph& g, const ir::Update& update) {
+  const ir::Node* n = g.def(update.next);
+  return n != nullptr && n->op->name == "scatter_rows" && n->operands[0] == update.state;
 }
 
 }  // namespace heddle::frontend

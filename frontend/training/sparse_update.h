@@ -9,7 +9,7 @@
 //   update %users.weight <- scatter_rows(%users.weight, %sorted, %first, %next) {combine = "set"}
 //
 // The last is executed in place: a step takes memory and time in proportion to the rows of the batch. Places that are
-// not the first of their row hold numbers that nobody reads.
+// not the first of their row hold numbers that nobody reads. A step that an overflow skips writes the rows as they were.
 #pragma once
 #include <optional>
 
@@ -34,5 +34,7 @@ SparseRows sparse_rows(ir::Builder& b, const Parameter& p, const ir::Values& loo
 // What the rule reads of the weight or of a state of its shape, and what is written back.
 ir::ValueId read_rows(ir::Builder& b, const SparseRows& rows, ir::ValueId table);
 ir::ValueId write_rows(ir::Builder& b, const SparseRows& rows, ir::ValueId table, ir::ValueId next);
+// Whether it is one of the latter, which leaves rows as they are by writing them as they were.
+bool writes_rows(const ir::Graph& g, const ir::Update& update);
 
 }  // namespace heddle::frontend

@@ -209,17 +209,17 @@ class Updates {
         [&](const std::string& name, const std::function<ValueId()>& make) { return shared(group, name, make); },
         [&](const std::string& name, const std::function<ValueId(ValueId)>& next) { return kept(group, name, next); }};
     const UpdateResult next = def_.update(context);
-    const auto renew = [&](ValueId state, ValueId v) {
-      e_.graph.updates.push_back({state, p.sparse ? write_rows(b_, sparse_.at(p.path), state, v) : next_of(state, v)});
+    const auto renew = [&](ValueId state, ValueId v, ValueId before) {
+      e_.graph.updates.push_back({state, p.sparse ? next_rows(p, state, v, before) : next_of(state, v)});
     };
     ValueId parameter = constrained(e_.graph, model_, p, next.parameter), pruned;
     if (is_pruned(model_.train, p)) {
       pruned = prune_more(b_, *model_.train.prune, p, parameter, step_, context.shared);
       parameter = zero_where(b_, pruned, parameter, p.path);
-      renew(pruned_state(e_.graph, p), pruned);
+      renew(pruned_state(e_.graph, p), pruned, {});  // of no sparse rows
     }
-    renew(p.value, parameter);
-    for (size_t i = 0; i < slots.size(); ++i) renew(slots[i], next.slots.at(i));
+    renew(p.value, parameter, context.parameter);
+    for (size_t i = 0; i < slots.size(); ++i) renew(slots[i], next.slots.at(i), read[i]);
     if (!model_.train.average) return;
     ir::Update average = add_average(e_, *model_.train.average, p, parameter, step_, context.shared);
     if (pruned.valid()) average.next = zero_where(b_, pruned, average.next, average_of(p.path));
@@ -228,6 +228,12 @@ class Updates {
 
   // The state stays as it is in steps at which the player does not run.
   ValueId next_of(ValueId state, ValueId next) { return if_runs(b_, player_.runs, next, state, e_.graph[state].name); }
+
+  // `next` and `before` are rows of the table. Those of a step that is skipped are written as they were.
+  ValueId next_rows(const Parameter& p, ValueId table, ValueId next, ValueId before) {
+    const ValueId kept = if_runs(b_, clean_step(e_.graph), next, before, e_.graph[table].name + ".rows");
+    return write_rows(b_, sparse_.at(p.path), table, kept);
+  }
 
   ValueId shared(Group& group, const std::string& name, const std::function<ValueId()>& make) {
     const auto it = group.shared.find(name);
@@ -306,7 +312,7 @@ void add_updates(Instance& e, const Model& model, ValueId loss, std::optional<in
     std::optional<LossScaling> scaling;
     if (model.train.loss_scale) {
       scaling.emplace(e, *model.train.loss_scale);
-      player.loss = scaling->scaled(loss);
+      if (made == nullptr) player.loss = scaling->scaled(loss);  // else they are of a scaled loss already
       player.unscale = [&](ir::Values& gradients) { scaling->unscale(gradients); };
     }
     add_player(e, model, player);

@@ -62,8 +62,6 @@ def allowed(row):
         return False
     if has("metrics", "of lengths") and lacks("text", *OF_TABLE):
         return False
-    if has("precision", "f16", "f16, a number") and (has("accumulate", 2, 4) or has("words", "sparse")):
-        return False
     if has("words", "sparse") and has("accumulate", 2, 4):
         return False
     if has("words", "sparse") and (has("average", "from the first step", "from the fourth") or has("decay", "all", "matrices")
