@@ -72,7 +72,7 @@ class LayerQuantizer {
   }
 
   void quantize(ir::NodeId id, int64_t axis, const std::string& weight) {
-    const ir::Node n = g_[id];  // a copy: building moves the array
+    const ir::Node n = g_[id];  // a copy: as it was, with its first operands
     const size_t first = g_.node_count();
     name_ = g_[n.results[0]].name;
     b_.loc = n.loc;

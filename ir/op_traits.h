@@ -39,6 +39,13 @@ struct ConvolutionRoles {
   int image = kMade, filter = kMade, result = kMade;  // NHWC, OHWI, NHWC
 };
 
+// What of an operator's first result are whole numbers (ir/wholes.h).
+enum class MakesWholes {
+  no,
+  within_limits,  // each between the elements of the second operand and of the third one
+  and_scales      // from -127 to 127; times its second result, along an axis, they are about the operand
+};
+
 struct Traits {
   // --- every element by itself
   bool commutative = false;                  // f(a, b) is f(b, a), bit for bit
@@ -72,6 +79,7 @@ struct Traits {
   bool of_one_list = false;                   // of all elements of all operands; operands may be joined end to end
   bool gathers_rows = false;                  // its first result is made of rows of the data set, as its attributes say
   int64_t (*records)(const Node&) = nullptr;  // it writes the record of a step into a ring that holds so many
+  MakesWholes makes_wholes = MakesWholes::no;
   bool matrix_product = false;  // over the last two axes; transpose_a, transpose_b: which operand lies the other way
   std::optional<ConvolutionRoles> convolution = {};
 };

@@ -1,26 +1,19 @@
 #include "ir/wholes.h"
 
-#include <map>
+#include <algorithm>
 
 #include "ir/int8.h"
+#include "ir/op_def.h"
 
 namespace heddle::ir {
 
-namespace {
-
-// By name: operators are made at start-up, in any order.
-std::map<std::string, MakesWholes, std::less<>>& statements() {
-  static std::map<std::string, MakesWholes, std::less<>> all;
-  return all;
+bool is_whole(const Graph& g, ValueId v) {
+  const Node* made = g.def(v);
+  return made != nullptr && made->op->traits.makes_wholes == MakesWholes::within_limits;
 }
 
-}  // namespace
-
-StatesWholes::StatesWholes(const std::string& op, MakesWholes what) { statements().emplace(op, what); }
-
-MakesWholes makes_wholes(const OpDef& op) {
-  const auto at = statements().find(op.name);
-  return at == statements().end() ? MakesWholes::no : at->second;
+bool reads_wholes(const Graph& g, const Node& n) {
+  return std::ranges::any_of(n.operands, [&](ValueId v) { return is_whole(g, v); });
 }
 
 InputScale input_scale(Builder& b, ValueId low, ValueId high) {

@@ -2,22 +2,16 @@
 //
 //   y = x w  ->  y = (round(x * (1 / step)) round(w / scale)) * (scale * step)
 //
-// The operators that make whole numbers say so (ir/ops/quantize.cpp): passes ask here, never for a name.
+// The operators that make whole numbers say so by a trait (ir/op_traits.h).
 #pragma once
 #include "ir/builder.h"
 
 namespace heddle::ir {
 
-// What an operator states of itself, beside its traits.
-enum class MakesWholes {
-  no,
-  within_limits,  // a whole number between the second operand and the third one
-  and_scales      // whole numbers from -127 to 127, and what each place of an axis is multiplied with to be the operand
-};
-struct StatesWholes {
-  StatesWholes(const std::string& op, MakesWholes what);
-};
-MakesWholes makes_wholes(const OpDef& op);
+// Whether v is a whole number within limits, as the node that makes it states.
+bool is_whole(const Graph& g, ValueId v);
+// Whether one of the operands is: a product's sums are then exact, and no other form may round them.
+bool reads_wholes(const Graph& g, const Node& n);
 
 // What inputs between `low` and `high`, f32[] each, become: multiples of a step, from `least` to `most`.
 struct InputScale {

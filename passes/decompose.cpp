@@ -22,7 +22,7 @@ bool is_decomposable(const Node& n) {
 
 // The decomposition goes to the end of the order. False where it has nothing to say.
 bool decompose_node(Graph& g, NodeId id, const Decomposition& decomposition) {
-  const Node node = g[id];  // a copy: building moves the array
+  const Node& node = g[id];
   const size_t first_new = g.value_count();
   Builder b(g);
   b.loc = node.loc;

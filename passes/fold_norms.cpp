@@ -136,14 +136,6 @@ class Folding {
     return why.empty() ? std::optional(found) : std::nullopt;
   }
 
-  // Whose sums are exact: scaled weights would make them round.
-  bool multiplies_wholes(const Node& n) const {
-    return std::ranges::any_of(n.operands, [&](ValueId v) {
-      const Node* made = g_.def(v);
-      return made != nullptr && makes_wholes(*made->op) == MakesWholes::within_limits;
-    });
-  }
-
   // Why no weight takes the scale, or "" and which one does.
   std::string conflict(ValueId y, const Node& n, Product& found) {
     if (!g_.only_use(y).valid()) return fmt::format("%{} has other readers", g_[y].name);
@@ -163,7 +155,7 @@ class Folding {
     } else {
       return fmt::format("%{} is no product by a weight", g_[y].name);
     }
-    if (multiplies_wholes(n)) return fmt::format("%{} is a product of whole numbers", g_[y].name);
+    if (reads_wholes(g_, n)) return fmt::format("%{} is a product of whole numbers", g_[y].name);
     const ValueId weight = n.operands[found.weight];
     if (g_[weight].type.dtype != DType::f32 || !fixed_.is_of_parameters(weight))
       return fmt::format("%{} is no product by a weight", g_[y].name);
@@ -171,7 +163,7 @@ class Folding {
   }
 
   void fold(const Chain& chain, const Product& product, const std::string& name) {
-    const Node n = g_[product.node];  // a copy: building moves the array
+    const Node& n = g_[product.node];
     const std::string of = g_[n.results[0]].name;
     b_.loc = n.loc;
     const Affine affine = of_chain(chain, name);
@@ -216,7 +208,7 @@ class Folding {
 
   // c as f32[channels].
   ValueId channels_of(ValueId c) {
-    const Node n = *g_.def(c);
+    const Node& n = *g_.def(c);
     const Dims channels{b_.type(c).dims.back()};
     if (n.op->traits.splat != nullptr) return b_.constant(n.op->traits.splat(n), {DType::f32, channels});
     const ValueId from = n.operands[0];

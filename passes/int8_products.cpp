@@ -77,7 +77,7 @@ std::string conflict(const Graph& g, const Node& n, ValueId weight, int64_t axis
 
 // --- weights that a training has made whole numbers
 
-bool is_maker(const Node& n) { return makes_wholes(*n.op) == MakesWholes::and_scales; }
+bool is_maker(const Node& n) { return n.op->traits.makes_wholes == MakesWholes::and_scales; }
 
 bool is_gradient(const Node& n) { return std::holds_alternative<Gradient>(n.op->kind); }
 
@@ -85,9 +85,8 @@ bool is_gradient(const Node& n) { return std::holds_alternative<Gradient>(n.op->
 bool multiplies_wholes(const Graph& g, const Node& product, ValueId wholes) {
   const std::optional<ConvolutionRoles>& roles = product.op->traits.convolution;
   const bool multiplies = roles ? roles->image == 0 && roles->filter == 1 : product.op->traits.matrix_product;
-  if (!multiplies || product.operands.size() != 2 || product.operands[1] != wholes) return false;
-  const Node* inputs = g.def(product.operands[0]);
-  return inputs != nullptr && makes_wholes(*inputs->op) == MakesWholes::within_limits;
+  return multiplies && product.operands.size() == 2 && product.operands[1] == wholes &&
+         is_whole(g, product.operands[0]);
 }
 
 std::string conflict_of_wholes(const Graph& g, const Node& maker, ValueId weight, int64_t axis) {
@@ -178,7 +177,7 @@ class Rewriter {
       : b_(g), weight_(weight), w_(w), scale_(scale), input_(input) {}
 
   void rewrite(NodeId id) {
-    const Node n = begin(id);
+    const Node& n = begin(id);
     const ValueId steps = weight_.input == Int8Weight::Input::by_row ? steps_of_rows(n.operands[0]) : input_;
     const ValueId sums = product(n, as_bytes(b_("round", {in_steps(b_, n.operands[0], steps)})));
     end(id, scaled(sums, steps));
@@ -189,16 +188,15 @@ class Rewriter {
     const ValueId made = b_.graph[maker].results[0];
     b_.graph.replace_uses(b_.graph[maker].results[1], scale_);
     for (const NodeId id : std::vector<NodeId>(b_.graph[made].uses)) {
-      const Node n = begin(id);
+      const Node& n = begin(id);
       end(id, product(n, as_bytes(n.operands[0])));
     }
     unlink(b_.graph, maker);
   }
 
  private:
-  // A copy: building moves the array.
-  Node begin(NodeId id) {
-    Node n = b_.graph[id];
+  const Node& begin(NodeId id) {
+    const Node& n = b_.graph[id];
     b_.loc = n.loc;
     b_.prefix = b_.graph[n.results[0]].name + ".int8";
     const auto at = std::ranges::find(b_.graph.order, id);

@@ -157,7 +157,7 @@ ValueId cancel(Builder& b, const Node& n) {
 // Applies the rules until none fires.
 bool rewrite(Graph& g, const std::vector<Rule>& rules) {
   const auto visit = [&](NodeId id) {
-    const Node n = g[id];  // a copy: building moves the array
+    const Node& n = g[id];
     Builder b(g);
     b.loc = n.loc;
     b.prefix = g[n.results[0]].name;

@@ -94,9 +94,7 @@ Graph prepare_graph(Graph& g, const std::vector<ValueId>& values, std::vector<Va
   }
   for (const NodeId id : g.order) {
     const Node& n = g[id];
-    if (std::ranges::none_of(n.results,
-                             [&](ValueId v) { return index_of(v) < reached.size() && reached[index_of(v)] != 0; }))
-      continue;
+    if (std::ranges::none_of(n.results, [&](ValueId v) { return reached[index_of(v)] != 0; })) continue;
     std::vector<ValueId> operands;
     for (const ValueId v : n.operands) operands.push_back(copies.at(v));
     const std::vector<ValueId> results = made[copy_node(made, g, n, operands)].results;

@@ -212,7 +212,7 @@ class Recompute {
     };
     int64_t bytes = 0;
     for (const NodeId id : nodes) {
-      const Node n = g_[id];  // a copy: building moves the array
+      const Node& n = g_[id];
       Values operands;
       for (const ValueId v : n.operands) operands.push_back(operand_of(v));
       const NodeId copy = copy_node(g_, g_, n, operands);

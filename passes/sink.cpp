@@ -35,7 +35,7 @@ bool sink_limit(Graph& g, NodeId id, const Options& options) {
   const Node limit = g[above];
   g.set_operand(g.only_use(limit.results[0]), 0, limit.operands[0]);
   unlink(g, above);
-  const Node pooling = g[id];  // a copy: building moves the array
+  const Node& pooling = g[id];
   const std::string name = g[y].name;
   Builder b(g);
   b.prefix = name;
@@ -103,24 +103,22 @@ ValueId moved(Builder& b, ValueId indices, const Node& move) {
 // True when the product is gone.
 bool sink_lookup(Graph& g, NodeId id, const Options& options) {
   if (!g[id].op->traits.matrix_product || signature(g, g[id]).flag("transpose_a")) return false;
-  const Node product = g[id];  // copies: building moves the array
+  const Node& product = g[id];
   const ValueId y = product.results[0];
   const Dims rows = g[product.operands[0]].type.dims, right = g[product.operands[1]].type.dims;
   if (rows.size() != 2 || right.size() != 2 || rows[1] < kLeastTerms) return false;
   const std::optional<LookedUp> found = looked_up(g, product.operands[0]);
   if (!found) return false;
-  const Node lookup = g[found->lookup];
+  const Node& lookup = g[found->lookup];
   const ValueId table = lookup.operands[0];
   if (g[table].type.dims[0] > rows[0] / kLeastShare) return false;
-  std::vector<Node> moves;
-  for (const NodeId move : found->moves) moves.push_back(g[move]);
   const std::string name = g[y].name;
   Builder b(g);
   b.prefix = name;
   b.loc = product.loc;
   const ValueId of_table = b(product.op->name, {table, product.operands[1]}, product.attrs, name + ".table");
   ValueId indices = lookup.operands[1];
-  for (size_t k = moves.size(); k-- > 0;) indices = moved(b, indices, moves[k]);
+  for (size_t k = found->moves.size(); k-- > 0;) indices = moved(b, indices, g[found->moves[k]]);
   const ValueId of_rows = b(lookup.op->name, {of_table, indices}, lookup.attrs);
   g.replace_uses(y, of_rows);
   unlink(g, id);

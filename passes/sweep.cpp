@@ -65,7 +65,7 @@ void Sweep::add(ValueId v, ValueId contribution) {
 }
 
 void Sweep::back_through(NodeId id) {
-  const Node node = b.graph[id];  // a copy: building moves the array
+  const Node node = b.graph[id];  // a copy: the gradient of a scan puts another one in its place
   Values dy;
   for (const ValueId r : node.results) dy.push_back(adjoint(r));
   if (std::none_of(dy.begin(), dy.end(), [](ValueId d) { return d.valid(); })) return;

@@ -24,7 +24,7 @@ class Widening {
 
  private:
   bool visit(NodeId id) {
-    const Node n = g_[id];  // a copy: building moves the array
+    const Node& n = g_[id];
     if (!std::holds_alternative<Contraction>(n.op->kind) || !is_narrow(g_[n.operands[0]].type.dtype)) return false;
     const DType dtype = g_[n.operands[0]].type.dtype;
     const std::string name = g_[n.results[0]].name;

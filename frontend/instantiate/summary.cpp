@@ -22,7 +22,7 @@ namespace {
 double flops_of(ir::Graph& g, int64_t begin, int64_t end, const std::vector<ir::Graph>& bodies) {
   double flops = 0;
   for (int64_t i = begin; i < end; ++i) {
-    const ir::Node node = g[ir::NodeId{static_cast<int32_t>(i)}];  // a copy: building moves the array
+    const ir::Node& node = g[ir::NodeId{static_cast<int32_t>(i)}];
     if (node.erased) continue;
     if (ir::is_scan(node)) {
       ir::Graph body = *std::ranges::find(bodies, node.callee, &ir::Graph::name);

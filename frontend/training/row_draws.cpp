@@ -61,7 +61,7 @@ class RowDraws {
   }
 
   void draw(NodeId id, size_t axis) {
-    const ir::Node n = g_[id];  // a copy: building moves the array
+    const ir::Node& n = g_[id];
     b_.loc = n.loc;
     b_.insert_at = place(id);
     ir::Values results;

@@ -15,9 +15,8 @@ std::vector<Type> infer_of_all(const Signature& s) {
 }
 
 ValueId decompose_of_all(Builder& b, const Node& n, const OfAll& how) {
-  const std::vector<ValueId> operands = n.operands;  // a copy: building moves the array
   ValueId all;
-  for (const ValueId x : operands) {
+  for (const ValueId x : n.operands) {
     const ValueId own = b(how.reduction, {b(how.element, {b.cast(x, wide(b.type(x).dtype))})});
     all = all.valid() ? b(how.join, {all, own}) : own;
   }

@@ -37,13 +37,12 @@ const RegisterOp round_within({.name = "round_within",
                                .operands = {"x", "low", "high"},
                                .dtypes = kFloating,
                                .kind = Elementwise{"hd::min(hd::max(hd::rint(x), low), high)"},
-                               .traits = {.jumps = true},
+                               .traits = {.jumps = true, .makes_wholes = MakesWholes::within_limits},
                                .infer = same_type,
                                .eval = eval_real(within),
                                .grad = gradient,
                                .flops = 3,
                                .samples = samples_between(3, -3.4, 3.4)});
-const StatesWholes within_limits("round_within", MakesWholes::within_limits);
 
 // --- quantize_weight
 
@@ -109,13 +108,13 @@ const RegisterOp quantize_weight(
      .attrs = {{.name = "axis", .type = KeyType::integer, .doc = "the axis of the outputs", .fallback = int64_t{0}}},
      .dtypes = {DType::f32},
      .kind = Composite{},
+     .traits = {.makes_wholes = MakesWholes::and_scales},
      .infer = infer,
      .eval = eval,
      .decomposition = decompose,
      .flops = 4,
      .samples = {sample({4, 33}, 0), sample({7, 5}, 1), sample({1, 9}, 0), sample({3, 1, 5}, 0),
                  sample({6, 3, 3, 2}, 0), sample({2, 7, 3}, -1)}});
-const StatesWholes and_scales("quantize_weight", MakesWholes::and_scales);
 
 }  // namespace
 }  // namespace heddle::ir

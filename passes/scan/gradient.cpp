@@ -365,7 +365,7 @@ class ScanGradient {
   Sweep& outer_;
   Graph& g_;
   NodeId scan_;
-  const Node node_;  // as it was: building moves the array
+  const Node node_;  // a copy: as it was, before another scan takes its place
   const Values& dy_;
   Graph body_;  // the forward one, and what is saved beside its outputs
   Graph back_;

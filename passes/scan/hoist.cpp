@@ -145,7 +145,7 @@ class BodyHoist {
 
   void change_scan(Graph& g, NodeId old, const std::vector<ValueId>& inputs, const std::vector<ValueId>& carries,
                    const std::vector<ValueId>& outputs) const {
-    const Node node = g[old];  // a copy: building moves the array
+    const Node& node = g[old];
     Builder b(g);
     b.loc = node.loc;
     const auto operand = [&](ValueId input) { return node.operands[number_in(inputs, input)]; };

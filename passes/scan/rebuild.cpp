@@ -142,7 +142,7 @@ std::string free_body_name(const Module& m, const std::string& wish) {
 
 NodeId replace_scan(Graph& g, NodeId old, const Graph& body, const std::vector<ValueId>& operands,
                     const std::vector<int>& from) {
-  const Node node = g[old];  // a copy: building moves the array
+  const Node& node = g[old];
   std::vector<std::string> names;
   for (size_t i = 0; i < from.size(); ++i)
     names.push_back(from[i] >= 0 ? g[node.results[static_cast<size_t>(from[i])]].name

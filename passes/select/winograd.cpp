@@ -38,14 +38,6 @@ std::string refusal_of_types(const Graph& g, const Node& n) {
   return {};
 }
 
-// Of whole numbers the transforms would make parts.
-bool reads_wholes(const Graph& g, const Node& n) {
-  return std::ranges::any_of(n.operands, [&](ValueId v) {
-    const Node* made = g.def(v);
-    return made != nullptr && makes_wholes(*made->op) == MakesWholes::within_limits;
-  });
-}
-
 bool makes_images(const Node& n) {
   const auto& roles = n.op->traits.convolution;
   return roles && roles->filter != ConvolutionRoles::kMade;

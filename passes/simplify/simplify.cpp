@@ -91,7 +91,7 @@ bool replace(Graph& g, ValueId old, ValueId with, bool fresh) {
 
 // True when the node is gone; what was built for it is at the end of the order.
 bool rewrite(Graph& g, NodeId id) {
-  const Node n = g[id];  // a copy: building moves the array
+  const Node& n = g[id];
   if (n.results.size() != 1) return false;
   Builder b(g);
   b.loc = n.loc;

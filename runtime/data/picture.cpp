@@ -1,6 +1,7 @@
 #include "runtime/data/picture.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <png.h>
 
 #include <csetjmp>
@@ -281,6 +282,11 @@ std::string_view other_format(const std::vector<std::byte>& content) {
 const std::vector<std::string>& picture_endings() {
   static const std::vector<std::string> endings = {".png", ".jpg", ".jpeg", ".bmp", ".webp", ".tif", ".tiff", ".gif"};
   return endings;
+}
+
+std::string told_picture_endings() {
+  const std::vector<std::string>& all = picture_endings();
+  return fmt::format("files end in {} or {}", fmt::join(all.begin(), all.end() - 1, ", "), all.back());
 }
 
 bool named_picture(const std::filesystem::path& path) {

@@ -26,7 +26,7 @@ inline constexpr int64_t kMostPixels = int64_t{1} << 26;
 
 // ".png", ..., in small letters; and whether a file's name ends so.
 const std::vector<std::string>& picture_endings();
-inline constexpr const char* kPictureEndings = "files end in .png, .jpg, .jpeg, .bmp, .webp, .tif, .tiff or .gif";
+std::string told_picture_endings();  // "files end in .png, ... or .gif"
 bool named_picture(const std::filesystem::path& path);
 
 // UserError at `where` where the file is no picture, is damaged, or has another size and `resizing` is none.

@@ -276,5 +276,33 @@ TEST(OpTraits, OneListOfElements) {
   }
 }
 
+TEST(OpTraits, WholeNumbers) {
+  constexpr double kLow = -7, kHigh = 9;
+  for (const Case& c : stating(&Traits::makes_wholes)) {
+    SCOPED_TRACE(to_string(c));
+    const bool limited = c.op->traits.makes_wholes == MakesWholes::within_limits;
+    Applied a = applied(c, [&](std::vector<Tensor>& x) {
+      for (int64_t i = 0; i < x[0].elements(); ++i) {
+        x[0].set(i, 40 * std::sin(static_cast<double>(i + 1)));
+        if (limited) x[1].set(i, kLow), x[2].set(i, kHigh);
+      }
+    });
+    const double most = limited ? kHigh : 127;
+    for (const double y : a.results[0].real) {
+      EXPECT_EQ(y, std::nearbyint(y));
+      EXPECT_GE(y, limited ? kLow : -most);
+      EXPECT_LE(y, most);
+    }
+    if (limited) continue;
+    const Dims& dims = a.results[0].type.dims;
+    const int64_t given = signature(a.one.graph(), a.node()).integer("axis"), rank = std::ssize(dims);
+    for_each_point(dims, [&](const Dims& point) {
+      const double scale = a.results[1].at(point[static_cast<size_t>(given < 0 ? given + rank : given)]);
+      const double about = a.results[0].at(at(dims, point)) * scale;
+      EXPECT_LE(std::abs(a.operands[0].at(at(dims, point)) - about), 0.501 * scale);
+    });
+  }
+}
+
 }  // namespace
 }  // namespace heddle::testing

@@ -5,13 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <sstream>
 
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/host/host_device.h"
 #include "tests/ptx/agreement.h"
 #include "tests/ptx/samples.h"
+#include "tests/support/each_nth.h"
 #include "tests/support/source_dir.h"
 #include "tests/support/text_files.h"
 
@@ -57,12 +57,7 @@ std::vector<Mutant> read_mutants() {
 }
 
 // HEDDLE_PTX_ALL: all of them instead of each fourteenth.
-std::vector<Mutant> some_mutants() {
-  const std::vector<Mutant> all = read_mutants();
-  std::vector<Mutant> some;
-  for (size_t i = 0; i < all.size(); i += std::getenv("HEDDLE_PTX_ALL") == nullptr ? 14 : 1) some.push_back(all[i]);
-  return some;
-}
+std::vector<Mutant> some_mutants() { return each_nth(14, read_mutants(), "HEDDLE_PTX_ALL"); }
 
 // So that each takes more than one tile, or more points than it has threads.
 PtxOptions few_blocks() {

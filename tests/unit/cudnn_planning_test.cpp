@@ -44,40 +44,50 @@ const std::vector<Geometry>& geometries() {
   return kAll;
 }
 
-TEST_F(CudnnPlanning, TheRealLibraryTakesEachGraph) {
-  const std::unique_ptr<CudnnApi> api = open_cudnn();
-  if (api == nullptr) GTEST_SKIP() << "no cuDNN";
+struct Form {
+  ir::Target target;
+  const char *dtype, *precision;
+};
+// Of the cards, and of the types that the library computes in.
+std::vector<Form> forms() {
+  std::vector<Form> all;
   for (const ir::Target& target : {ir::a100(), ir::h200()})
     for (const auto& [dtype, precision] :
          {std::pair{"f32", "f32"}, std::pair{"f32", "tf32"}, std::pair{"bf16", "f32"}, std::pair{"f16", "f32"}})
-      for (const Geometry& g : geometries())
-        for (const auto operation :
-             {CudnnOperation::forward, CudnnOperation::data_gradient, CudnnOperation::filter_gradient}) {
-          const CudnnNeeds needs =
-              cudnn_needs(*api, call_of(g, operation, dtype, precision), driver::cudnn_device(target));
-          EXPECT_EQ(needs.refusal, "") << fmt::format("{}, {} by {}, {} for {}", g.name, dtype, precision,
-                                                      static_cast<int>(operation), target.name);
-          EXPECT_GE(needs.workspace, 0);
-          EXPECT_EQ(needs.workspace % 256, 0);
-        }
+      all.push_back({target, dtype, precision});
+  return all;
+}
+
+TEST_F(CudnnPlanning, TheRealLibraryTakesEachGraph) {
+  const std::unique_ptr<CudnnApi> api = open_cudnn();
+  if (api == nullptr) GTEST_SKIP() << "no cuDNN";
+  for (const Form& f : forms())
+    for (const Geometry& g : geometries())
+      for (const auto operation :
+           {CudnnOperation::forward, CudnnOperation::data_gradient, CudnnOperation::filter_gradient}) {
+        const CudnnNeeds needs =
+            cudnn_needs(*api, call_of(g, operation, f.dtype, f.precision), driver::cudnn_device(f.target));
+        EXPECT_EQ(needs.refusal, "") << fmt::format("{}, {} by {}, {} for {}", g.name, f.dtype, f.precision,
+                                                    static_cast<int>(operation), f.target.name);
+        EXPECT_GE(needs.workspace, 0);
+        EXPECT_EQ(needs.workspace % 256, 0);
+      }
 }
 
 // A bias and relu in the same graph, whatever the shape.
 TEST_F(CudnnPlanning, TheRealLibraryTakesEachEpilogue) {
   const std::unique_ptr<CudnnApi> api = open_cudnn();
   if (api == nullptr) GTEST_SKIP() << "no cuDNN";
-  for (const ir::Target& target : {ir::a100(), ir::h200()})
-    for (const auto& [dtype, precision] :
-         {std::pair{"f32", "f32"}, std::pair{"f32", "tf32"}, std::pair{"bf16", "f32"}, std::pair{"f16", "f32"}})
-      for (const Geometry& g : geometries())
-        for (const bool relu : {false, true}) {
-          if (!relu && dtype != std::string("f32")) continue;  // the others' are the same engines
-          const CudnnNeeds needs =
-              cudnn_needs(*api, testing::with_epilogue(g, dtype, relu, precision), driver::cudnn_device(target));
-          EXPECT_EQ(needs.refusal, "") << fmt::format("{}, {} by {}{} for {}", g.name, dtype, precision,
-                                                      relu ? ", relu" : "", target.name);
-          EXPECT_GE(needs.workspace, 0);
-        }
+  for (const Form& f : forms())
+    for (const Geometry& g : geometries())
+      for (const bool relu : {false, true}) {
+        if (!relu && f.dtype != std::string("f32")) continue;  // the others' are the same engines
+        const CudnnNeeds needs =
+            cudnn_needs(*api, testing::with_epilogue(g, f.dtype, relu, f.precision), driver::cudnn_device(f.target));
+        EXPECT_EQ(needs.refusal, "") << fmt::format("{}, {} by {}{} for {}", g.name, f.dtype, f.precision,
+                                                    relu ? ", relu" : "", f.target.name);
+        EXPECT_GE(needs.workspace, 0);
+      }
 }
 
 // f32 stays f32 where the model does not say otherwise: another engine than with TF32 where the latter has tensor cores.

@@ -5,7 +5,6 @@
 #include "tools/command/byte_count.h"
 #include "tools/command/command_line.h"
 #include "tools/command/output.h"
-#include "tools/command/plan_arguments.h"
 #include "tools/command/read_file.h"
 
 namespace heddle::tools {

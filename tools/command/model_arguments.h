@@ -24,10 +24,12 @@ struct ModelArguments {
   std::string choices;       // a table that `heddle tune` wrote; empty: none
   std::string memory_limit;  // "300MiB": that a program may take; empty: what the target has
 };
-// --fold-norms, of those that predict.
-void add_fold_argument(Command& command, ModelArguments& a);
 enum class ShortForms { all, none };  // --epochs, --lr, --batch and --seed, which say how to train
 void add_model_arguments(Command& command, ModelArguments& a, ShortForms forms = ShortForms::all);
+// --libraries and --choices, which ShortForms::all adds, too.
+void add_plan_arguments(Command& command, ModelArguments& a);
+// --fold-norms, of commands that predict.
+void add_fold_argument(Command& command, ModelArguments& a);
 
 frontend::ReadOptions read_options(const ModelArguments& a, const std::vector<std::string>& first_set = {});
 void read(const ModelArguments& a, driver::ReadModel& into, const std::vector<std::string>& first_set = {});

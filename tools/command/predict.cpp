@@ -7,7 +7,6 @@
 #include "tools/command/device_arguments.h"
 #include "tools/command/open_model.h"
 #include "tools/command/output.h"
-#include "tools/command/plan_arguments.h"
 #include "tools/driver/plan_batch.h"
 #include "tools/predict/result_writer.h"
 

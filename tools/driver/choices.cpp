@@ -10,7 +10,6 @@
 #include "frontend/json/json.h"
 #include "ir/op_def.h"
 #include "runtime/host/host_target.h"
-#include "tools/driver/choices_told.h"
 
 namespace heddle::driver {
 namespace {

@@ -44,6 +44,10 @@ std::string hash_of(const Choices& choices);
 std::string step_body(const ir::Module& m, const ir::Graph& entry);
 codegen::OneKernels one_kernels(const Choices& choices, const ir::Module& m);
 
+// What is said of a table that changes nothing in a program: "t.json: none of its choices is about this program",
+// "t.json: it holds no choices".
+std::string told_of_unused(const Choices& choices);
+
 // Whether any choice was about a program.
 class ChoicesUsed {
  public:

@@ -15,7 +15,6 @@
 #include "runtime/cuda/cudnn_plan.h"
 #include "runtime/host/onednn.h"
 #include "runtime/host/winograd_call.h"
-#include "tools/driver/choices_told.h"
 #include "tools/driver/cudnn_device.h"
 #include "tools/driver/entries.h"
 #include "tools/driver/plan_within.h"

@@ -11,7 +11,6 @@
 #include "runtime/host/host_compiler.h"
 #include "runtime/host/host_target.h"
 #include "runtime/host/onednn.h"
-#include "tools/driver/choices_told.h"
 #include "tools/driver/choose_outputs.h"
 #include "tools/driver/packaged_model.h"
 #include "tools/driver/plan_batch.h"

@@ -48,10 +48,6 @@ PlannedBatch within_machine(PlannedBatch planned, const CompileOptions& options)
   return planned;
 }
 
-}  // namespace
-
-namespace {
-
 PlannedBatch plan(Planned& planned, const BatchRequest& request, const CompileOptions& options,
                   std::vector<std::string>& told) {
   if (request.rows > 0)

@@ -28,7 +28,7 @@ void add_folder(const std::string& folder, std::vector<std::string>& files) {
   if (error) throw UserError(ExitCode::failed, fmt::format("{}: {}", folder, error.message()));
   if (found.empty())
     throw UserError(ExitCode::failed, fmt::format("{}: no pictures in the folder", folder),
-                    fmt::format("{}; folders in it are not looked into", runtime::data::kPictureEndings));
+                    fmt::format("{}; folders in it are not looked into", runtime::data::told_picture_endings()));
   std::ranges::sort(found);
   files.insert(files.end(), found.begin(), found.end());
 }
