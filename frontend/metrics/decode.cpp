@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kExample = "for example \"decode\": {\"op\": \"ctc_greedy\", \"blank\": 0}";
 
 std::span<const Key> decode_keys() {
-  static const std::array<Key, 2> keys = {
+  static const std::array<Key, 4> keys = {
       Key{.name = "op",
           .type = KeyType::text,
           .doc = "greedy: the largest logit of each step; ctc_greedy: then equal neighbours become one, and blanks go; "
@@ -26,7 +26,16 @@ std::span<const Key> decode_keys() {
           .required = true,
           .words = {"greedy", "ctc_greedy", "generate"},
           .hint = kExample},
-      Key{.name = "blank", .doc = "of ctc_greedy, the class that stands for no token", .fallback = int64_t{0}}};
+      Key{.name = "blank", .doc = "of ctc_greedy, the class that stands for no token", .fallback = int64_t{0}},
+      Key{.name = "beams",
+          .doc = "of generate: a search for the likeliest text over so many beams",
+          .fallback = int64_t{0},
+          .range = ir::between(1, kMostBeamsOfMetric)},
+      Key{.name = "length_penalty",
+          .type = KeyType::real,
+          .doc = "of beams: texts are compared by log probability / tokens^this",
+          .fallback = Beams().length_penalty,
+          .range = ir::between(0, kMostLengthPenalty)}};
   return keys;
 }
 
@@ -34,7 +43,21 @@ std::span<const Key> decode_keys() {
 struct Decode {
   bool merges = false;
   int64_t blank = 0;
+  std::optional<Beams> beams = {};
 };
+
+std::optional<Beams> read_beams(const Settings& settings) {
+  const bool searches = settings.json("beams") != nullptr, penalised = settings.json("length_penalty") != nullptr;
+  for (const char* name : {"beams", "length_penalty"})
+    if (settings.json(name) != nullptr && settings.text("op") != "generate")
+      settings.fail(name, fmt::format("'{}' is of a text that the model writes", name),
+                    "leave it out, or write {\"op\": \"generate\"}");
+  if (penalised && !searches)
+    settings.fail("length_penalty", "'length_penalty' compares beams, and there are none",
+                  "write \"beams\": 4, or leave it out");
+  if (!searches) return {};
+  return Beams{settings.integer("beams"), settings.real("length_penalty")};
+}
 
 Decode read_decode(const Settings& of_metric) {
   const Json* given = of_metric.json("decode");
@@ -44,7 +67,8 @@ Decode read_decode(const Settings& of_metric) {
   check_keys({given->items, given->nulls}, {{}, decode_keys()}, {title, given->where, "setting"}, faults);
   faults.throw_if_any();
   const Settings settings(given->items, decode_keys(), of_metric.scope(), title, given->where);
-  const Decode decode{settings.text("op") == "ctc_greedy", settings.integer("blank")};
+  settings.check_ranges();
+  const Decode decode{settings.text("op") == "ctc_greedy", settings.integer("blank"), read_beams(settings)};
   if (!decode.merges && settings.json("blank") != nullptr)
     settings.fail("blank", "'blank' is of ctc_greedy", "leave it out, or write {\"op\": \"ctc_greedy\"}");
   if (decode.blank < 0 || decode.blank > std::numeric_limits<int32_t>::max())
@@ -92,7 +116,7 @@ bool generates(const Part& metric) {
   return op != nullptr && op->kind == Json::Kind::text && op->text == "generate";
 }
 
-void check_generate(const Settings& settings) { read_decode(settings); }
+std::optional<Beams> beams_of(const Settings& settings) { return read_decode(settings).beams; }
 
 bool merges_steps(const MeasureContext& c) { return read_decode(c.settings).merges; }
 

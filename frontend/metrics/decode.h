@@ -2,6 +2,8 @@
 //
 //   "decode": {"op": "ctc_greedy", "blank": 0}      largest logits  a a _ a b b   ->   a a b
 #pragma once
+#include <optional>
+
 #include "frontend/training/training_def.h"
 
 namespace heddle::frontend {
@@ -17,8 +19,16 @@ Key decode_setting();
 // Whether "decode" says that the model writes the sequence itself: such a metric is no part of a step
 // (frontend/metrics/generated.h).
 bool generates(const Part& metric);
-// Throws UserError where "decode" of such a metric has what "generate" does not take.
-void check_generate(const Settings& settings);
+// A search for the likeliest text, as `heddle generate --beams` makes it.
+struct Beams {
+  int64_t width = 0;
+  double length_penalty = 1;
+  bool operator==(const Beams&) const = default;
+};
+inline constexpr int64_t kMostBeamsOfMetric = 64;
+inline constexpr double kMostLengthPenalty = 100;
+// That of such a metric; none where it has none. Throws UserError where "decode" has what "generate" does not take.
+std::optional<Beams> beams_of(const Settings& settings);
 
 // Whether steps without a token are left out, so that a row has fewer tokens than steps.
 bool merges_steps(const MeasureContext& c);

@@ -7,7 +7,6 @@
 
 #include "frontend/keys/check_keys.h"
 #include "frontend/keys/settings.h"
-#include "frontend/metrics/decode.h"
 #include "frontend/metrics/last_tokens.h"
 #include "frontend/training/training_def.h"
 
@@ -72,14 +71,14 @@ GeneratedMetric read_metric(const Model& model, const Part& part) {
                          .lengths = {},
                          .of_last = sliced_logits(model, part.in[kLogits].name).has_value(),
                          .ignore_index = settings.integer("ignore_index"),
-                         .end = {}};
+                         .end = {},
+                         .beams = beams_of(settings)};
   require_as_stored(model, part.in[kLabels], metric.labels, title);
   if (part.in.size() > kLabelLengths && !part.in[kLabelLengths].left_out()) {
     metric.lengths = input_name(model, part.in[kLabelLengths], title);
     require_as_stored(model, part.in[kLabelLengths], metric.lengths, title);
   }
   if (settings.json("end") != nullptr) metric.end = settings.integer("end");
-  check_generate(settings);
   return metric;
 }
 

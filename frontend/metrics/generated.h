@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "frontend/metrics/decode.h"
 #include "frontend/training/training_plan.h"
 
 namespace heddle::frontend {
@@ -21,6 +22,7 @@ struct GeneratedMetric {
   bool of_last = false;        // labels may be i32[N,S]: what follows the last S tokens, which alone the loss reads
   int64_t ignore_index = -100;
   std::optional<int64_t> end;
+  std::optional<Beams> beams;  // of the search for a text; none: each likeliest token
 };
 
 // In the model's order. Throws UserError where the metric does not read what the model writes: the logits of the loss, and

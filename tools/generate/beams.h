@@ -1,9 +1,6 @@
-// Beams: the likeliest continuations of a prompt that a search over some beams finds.
+// Beams: the likeliest continuations of a prompt's text that a search over some beams finds (beam_search.h).
 //
 //   beams(generator, text, prompt, {.width = 4, .tokens = 20})   ->   four continuations, the best first
-//
-// Each step continues every beam by every token and keeps the likeliest. With as many beams as there are texts it finds
-// the likeliest text of all.
 #pragma once
 #include <string>
 #include <vector>
@@ -19,8 +16,7 @@ struct BeamSettings {
   std::vector<std::string> stops = {};  // texts before which a continuation ends
 };
 
-// `width` continuations, or as many as there are. Of equal ones the first is that of the earlier beam, then that of the
-// lower token. Throws as `generate` does.
+// `width` continuations, or as many as there are. Throws as `generate` does.
 std::vector<Continuation> beams(driver::Generator& generator, const TextOfModel& text, const SourceFile& prompt,
                                 const BeamSettings& settings, const GenerateCalls& calls = {});
 

@@ -14,6 +14,7 @@
 #include "ir/diagnostic.h"
 #include "runtime/text/tokenizer.h"
 #include "tools/driver/entries.h"
+#include "tools/generate/beam_search.h"
 #include "tools/generate/rows.h"
 
 namespace heddle::tools {
@@ -138,7 +139,8 @@ GeneratedMetrics::GeneratedMetrics(const frontend::Model& model, const runtime::
       metrics_(frontend::generated_metrics(model)) {
   HEDDLE_CHECK(!metrics_.empty(), "there is a metric of what the model writes");
   options_.entries.reset(), options_.stored.clear(), options_.recompute.clear();
-  generator_ = std::make_unique<driver::Generator>(model, weights, driver::Generator::rows_for(kMostRows), false,
+  const bool searches = std::ranges::any_of(metrics_, [](const GeneratedMetric& m) { return m.beams.has_value(); });
+  generator_ = std::make_unique<driver::Generator>(model, weights, driver::Generator::rows_for(kMostRows), searches,
                                                    options_, *device_);
   tokens_ = generator_->vocabulary();
   for (const frontend::GeneratedMetric& metric : metrics_)
@@ -188,10 +190,7 @@ void step(driver::Generator& generator, std::vector<Writing>& texts, int64_t tok
     texts[i].window.make_room(generator.context(), texts[i].ids.size());
     rows[i] = {.ids = &texts[i].ids, .window = texts[i].window};
   }
-  // Rows without a text read what another one does, so that a product finds equal rows (runtime/host/row_product.h).
-  const auto first = std::ranges::find_if(rows, [](const RowText& row) { return row.ids != nullptr; });
-  for (RowText& row : rows)
-    if (row.ids == nullptr) row = *first;
+  fill_up(rows);
   read_next(generator, rows);
   for (size_t i = 0; i < texts.size(); ++i) {
     Writing& text = texts[i];
@@ -266,6 +265,37 @@ class Rows {
   const Column &text_, &labels_;
 };
 
+// What the model writes behind the prompts, a row of the generator for each text. Whether it was not interrupted.
+bool write_each(driver::Generator& generator, const GeneratedMetric& metric, int64_t tokens,
+                std::vector<Writing>& texts, const std::function<int()>& interrupted) {
+  while (std::ranges::any_of(texts, [](const Writing& w) { return !w.done; })) {
+    if (interrupted && interrupted() != 0) return false;
+    step(generator, texts, tokens, metric.end);
+  }
+  return true;
+}
+
+// Likewise, a row for each beam of a text.
+bool search_each(driver::Generator& generator, const GeneratedMetric& metric, int64_t tokens,
+                 std::vector<Writing>& texts, const std::function<int()>& interrupted) {
+  std::vector<BeamSearch> searches;
+  for (const Writing& text : texts) {
+    SearchSettings settings{.width = metric.beams->width,
+                            .length_penalty = metric.beams->length_penalty,
+                            .tokens = static_cast<int64_t>(text.most),
+                            .vocabulary = static_cast<size_t>(tokens),
+                            .ends = [&](uint32_t id) { return metric.end == static_cast<int64_t>(id); }};
+    searches.emplace_back(std::move(settings), text.ids, std::nullopt);
+    if (text.done) searches.back().leave_out();
+  }
+  while (read_beams(generator, searches))
+    if (interrupted && interrupted() != 0) return false;
+  for (size_t i = 0; i < texts.size(); ++i)
+    if (!searches[i].found().empty())
+      std::ranges::copy(searches[i].found()[0].ids, std::back_inserter(texts[i].written));
+  return true;
+}
+
 }  // namespace
 
 GeneratedMetrics::Texts GeneratedMetrics::write(const runtime::Split& split, const GeneratedMetric& metric,
@@ -273,19 +303,17 @@ GeneratedMetrics::Texts GeneratedMetrics::write(const runtime::Split& split, con
   const Rows rows(*generator_, split, metric);
   Texts out;
   out.tokens.assign(static_cast<size_t>(split.rows() * rows.size()), 0);
-  for (int64_t begin = 0; begin < split.rows(); begin += generator_->rows()) {
-    const int64_t count = std::min(generator_->rows(), split.rows() - begin);
+  const int64_t at_once = generator_->rows() / (metric.beams ? metric.beams->width : 1);
+  const int64_t rows_each = generator_->rows() / at_once;  // of the generator, for each text
+  for (int64_t begin = 0; begin < split.rows(); begin += at_once) {
+    const int64_t count = std::min(at_once, split.rows() - begin);
     std::vector<Writing> texts;
     std::vector<int64_t> numbers;
-    for (int64_t i = 0; i < generator_->rows(); ++i) {
-      numbers.push_back(begin + std::min(i, count - 1));
-      texts.push_back(i < count ? rows.begin(begin + i) : Writing{.done = true});
-    }
+    for (int64_t i = 0; i < at_once; ++i) texts.push_back(i < count ? rows.begin(begin + i) : Writing{.done = true});
+    for (int64_t i = 0; i < generator_->rows(); ++i) numbers.push_back(begin + std::min(i / rows_each, count - 1));
     encode(*generator_, split, numbers);
-    while (std::ranges::any_of(texts, [](const Writing& w) { return !w.done; })) {
-      if (interrupted && interrupted() != 0) return {};
-      step(*generator_, texts, tokens_, metric.end);
-    }
+    const auto& made = metric.beams ? search_each : write_each;
+    if (!made(*generator_, metric, tokens_, texts, interrupted)) return {};
     for (int64_t i = 0; i < count; ++i) {
       const std::vector<int64_t>& written = texts[static_cast<size_t>(i)].written;
       std::ranges::copy(written, out.tokens.begin() + (begin + i) * rows.size());
@@ -301,8 +329,10 @@ runtime::MetricValues GeneratedMetrics::measure(const runtime::Split& split, run
   runtime::MetricValues values;
   std::map<std::string, Texts> written;  // by what they depend on
   for (const GeneratedMetric& metric : metrics_) {
-    Texts& texts = written[fmt::format("{} {} {} {}", metric.labels, metric.lengths, metric.ignore_index,
-                                       metric.end ? fmt::to_string(*metric.end) : "")];
+    const frontend::Beams beams = metric.beams.value_or(frontend::Beams());
+    Texts& texts =
+        written[fmt::format("{} {} {} {} {} {}", metric.labels, metric.lengths, metric.ignore_index,
+                            metric.end ? fmt::to_string(*metric.end) : "", beams.width, beams.length_penalty)];
     if (texts.lengths.empty()) texts = write(split, metric, interrupted);
     if (texts.lengths.empty()) return {};
     values.push_back(compare(split, metric, texts));

@@ -4,8 +4,9 @@
 //   generated.measure(split, weights, {})   ->   {"exact_match_generated": 0.87}
 //
 // Of a row the prompt is what the model is told up to the first label that counts. Each next token is the likeliest one,
-// as `heddle generate --temperature 0` takes it, until the metric's "end", or until there are as many as labels. Rows that
-// are written at once do not depend on each other (tools/generate/generate.h).
+// as `heddle generate --temperature 0` takes it, until the metric's "end", or until there are as many as labels. With
+// "beams" the text is the likeliest that `heddle generate --beams` finds. Rows that are written at once do not depend on
+// each other (tools/generate/generate.h).
 #pragma once
 #include <functional>
 #include <map>

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
+
+#include "ir/check.h"
 
 namespace heddle::tools {
 namespace {
@@ -94,6 +97,13 @@ bool read_chunk(driver::Generator& generator, std::span<RowText> rows) {
 }
 
 }  // namespace
+
+void fill_up(std::span<RowText> rows) {
+  const auto has_text = [](const RowText& row) { return row.ids != nullptr; };
+  const auto first = std::ranges::find_if(rows, has_text);
+  HEDDLE_CHECK(first != rows.end(), "a row has a text");
+  std::ranges::replace_if(rows, std::not_fn(has_text), RowText(*first));
+}
 
 void read_next(driver::Generator& generator, std::span<RowText> rows) {
   while (generator.chunk() > 1 && read_chunk(generator, rows)) {

@@ -36,6 +36,9 @@ struct RowText {
   const std::vector<uint32_t>* ids = nullptr;
   TextWindow window = {};
 };
+// Rows without a text read what the first that has one does, so that a product finds equal rows
+// (runtime/host/row_product.h). One has a text.
+void fill_up(std::span<RowText> rows);
 // Reads the next token of each text, and of a text that has many more those before its last one, in chunks. How a text
 // is read depends on no other row.
 void read_next(driver::Generator& generator, std::span<RowText> rows);
