@@ -13,6 +13,7 @@
 #include "frontend/training/loss_scale.h"
 #include "frontend/training/parameter_patterns.h"
 #include "frontend/training/row_draws.h"
+#include "frontend/training/sparse_update.h"
 #include "ir/check.h"
 #include "ir/dependencies.h"
 #include "ir/scan.h"
@@ -31,6 +32,8 @@ const std::string kLoss(ir::output_name(ir::OutputRole::loss));
 const std::string kCount(ir::output_name(ir::OutputRole::count));
 
 std::string gradient_of(const std::string& path) { return path + ".grad"; }
+std::string indices_of(const std::string& path) { return path + ".looked_up"; }
+std::string row_gradients_of(const std::string& path) { return path + ".looked_up.grad"; }
 std::string whole_count_of(const std::string& loss) { return loss + ".count.whole"; }
 
 bool is_unused(const ir::Graph& g, const ir::Node& n) {
@@ -183,19 +186,25 @@ class Piecing {
     const std::vector<bool> reached = ancestors(g(), loss);
     for (const Parameter& p : piece_.e.parameters) {
       if (p.role != ir::Role::param || is_frozen(model_.train, p) || !reached[ir::index_of(p.value)]) continue;
-      if (p.sparse)
-        throw UserError(*p.sparse,
-                        fmt::format("the rows of '{}' are renewed by a training without 'accumulate' alone", p.path),
-                        "leave \"sparse\" out, or train.accumulate");
       piece_.trained.push_back(p);
     }
     const ValueId scaled = scaled_loss(piece_.e, model_.train, loss);
     ir::Builder b(g());
     for (const Parameter& p : piece_.trained) {
       b.loc = p.where;
+      if (p.sparse) {
+        stack_rows(p, looked_up(b, p, lookups_of(piece_.e, p, reached), scaled));
+        continue;
+      }
       const ir::DType dtype = wide_ && p.type.dtype == ir::DType::f32 ? ir::DType::f64 : p.type.dtype;
       sum_up(gradient_of(p.path), b("gradient", {scaled, p.value}, {}, gradient_of(p.path)), dtype);
     }
+  }
+
+  // Rows are added up once a step: those that a micro-batch looks up are as many as its indices, and not the table's.
+  void stack_rows(const Parameter& p, const LookedUp& found) {
+    turn_.stacked.insert(turn_.stacked.end(), {found.indices, found.gradients});
+    piece_.step.stacked.insert(piece_.step.stacked.end(), {indices_of(p.path), row_gradients_of(p.path)});
   }
 
   // Totals and buffers go from one micro-batch to the next; what a stateful layer keeps is of rows.
@@ -497,6 +506,13 @@ class Stepping {
       if (p.role != ir::Role::param || is_frozen(model_.train, p)) continue;
       b_.loc = p.where;
       const bool of_data = std::ranges::count(pieces_[0].trained, p.path, &Parameter::path) != 0;
+      if (p.sparse && of_data) {
+        const SparseRows rows = sparse_rows(b_, p, {all_rows(indices_of(p.path)), all_rows(row_gradients_of(p.path))});
+        made.parameters.push_back(p);
+        made.values.push_back(rows.gradient);
+        made.sparse[p.path] = rows;
+        continue;
+      }
       const bool penalised = by_penalties[ir::index_of(p.value)];
       ValueId sum;
       if (of_data) {

@@ -96,24 +96,27 @@ ir::Values lookups_of(const Instance& e, const Parameter& p, const std::vector<b
   return found;
 }
 
-SparseRows sparse_rows(ir::Builder& b, const Parameter& p, const ir::Values& lookups, ValueId loss) {
+LookedUp looked_up(ir::Builder& b, const Parameter& p, const ir::Values& lookups, ValueId loss) {
   const int64_t units = p.type.dims[1];
   const ValueId indices = all_indices(b, p, lookups);
-  const int64_t n = b.type(indices).elements();
   ir::Values parts;
   for (const ValueId rows : lookups) {
     const ValueId gradient = b("gradient", {loss, rows}, {}, p.path + ".rows.grad");
     b.prefix = p.path + ".rows.grad";
     parts.push_back(b.reshape(gradient, {b.type(gradient).elements() / units, units}));
   }
-  const ValueId gradients =
-      parts.size() == 1 ? parts[0] : b("concat", parts, {{"axis", int64_t{0}}}, p.path + ".rows.grad");
-  const ir::Values order = b.multi("argsort", {indices}, {}, {p.path + ".rows.order", p.path + ".rows.sorted"});
+  return {indices, parts.size() == 1 ? parts[0] : b("concat", parts, {{"axis", int64_t{0}}}, p.path + ".rows.grad")};
+}
+
+SparseRows sparse_rows(ir::Builder& b, const Parameter& p, const LookedUp& found) {
+  const Dims rows = b.type(found.gradients).dims;
+  const ir::Values order = b.multi("argsort", {found.indices}, {}, {p.path + ".rows.order", p.path + ".rows.sorted"});
   const ValueId first = first_places(b, p, order[1]);
   b.prefix = p.path + ".rows.zeros";
-  const ValueId zeros = b.constant(0, {p.type.dtype, {n, units}});
+  const ValueId zeros = b.constant(0, {p.type.dtype, rows});
   return {order[1], first,
-          b("scatter_rows", {zeros, first, order[0], gradients}, {{"combine", std::string("add")}}, p.path + ".grad")};
+          b("scatter_rows", {zeros, first, order[0], found.gradients}, {{"combine", std::string("add")}},
+            p.path + ".grad")};
 }
 
 ValueId read_rows(ir::Builder& b, const SparseRows& rows, ValueId table) {

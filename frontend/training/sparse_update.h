@@ -18,6 +18,12 @@
 
 namespace heddle::frontend {
 
+// What lookups read of a table, and their gradients: a row for each index, before equal ones are added up.
+struct LookedUp {
+  ir::ValueId indices, gradients;  // [n], [n, units]
+};
+LookedUp looked_up(ir::Builder& b, const Parameter& p, const ir::Values& lookups, ir::ValueId loss);
+
 struct SparseRows {
   ir::ValueId sorted;    // the batch's indices, [n]
   ir::ValueId first;     // i32[n]: the first place of the same index
@@ -30,7 +36,7 @@ void require_sparse_rule(const Parameter& p, const Model& model, const Optimizer
 void require_no_decay(const Parameter& p, const OptimizerDef& def, const Settings& settings, double decay);
 ir::Values lookups_of(const Instance& e, const Parameter& p, const std::vector<bool>& reached);
 
-SparseRows sparse_rows(ir::Builder& b, const Parameter& p, const ir::Values& lookups, ir::ValueId loss);
+SparseRows sparse_rows(ir::Builder& b, const Parameter& p, const LookedUp& found);
 // What the rule reads of the weight or of a state of its shape, and what is written back.
 ir::ValueId read_rows(ir::Builder& b, const SparseRows& rows, ir::ValueId table);
 ir::ValueId write_rows(ir::Builder& b, const SparseRows& rows, ir::ValueId table, ir::ValueId next);

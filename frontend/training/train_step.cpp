@@ -129,7 +129,7 @@ class Updates {
     if (player_.gradients.empty())
       for (const Parameter& p : player_.parameters) gradients.push_back(gradient(p, player_.loss));
     else
-      gradients = player_.gradients;
+      gradients = take_gradients();
     if (player_.unscale) player_.unscale(gradients);
     for (size_t i = 0; i < gradients.size(); ++i)
       if (const Parameter& p = player_.parameters[i]; is_pruned(model_.train, p))
@@ -151,9 +151,17 @@ class Updates {
   ValueId gradient(const Parameter& p, ValueId loss) {
     if (!p.sparse) return b_("gradient", {loss, p.value}, {}, p.path + ".grad");
     require_sparse_rule(p, model_, def_);
-    const SparseRows rows = sparse_rows(b_, p, lookups_of(e_, p, ancestors(e_.graph, loss)), loss);
+    const ir::Values lookups = lookups_of(e_, p, ancestors(e_.graph, loss));
+    const SparseRows rows = sparse_rows(b_, p, looked_up(b_, p, lookups, loss));
     sparse_[p.path] = rows;
     return rows.gradient;
+  }
+
+  ir::Values take_gradients() {
+    for (const Parameter& p : player_.parameters)
+      if (p.sparse) require_sparse_rule(p, model_, def_);
+    sparse_ = player_.sparse;
+    return player_.gradients;
   }
 
   // The groups of the model in their order, then what is left, whose rate is that of groups without their own.
@@ -308,7 +316,8 @@ void add_updates(Instance& e, const Model& model, ValueId loss, std::optional<in
                   .parameters = parameters,
                   .loss = loss,
                   .total_steps = total_steps,
-                  .gradients = made != nullptr ? made->values : ir::Values{}};
+                  .gradients = made != nullptr ? made->values : ir::Values{},
+                  .sparse = made != nullptr ? made->sparse : std::map<std::string, SparseRows>{}};
     std::optional<LossScaling> scaling;
     if (model.train.loss_scale) {
       scaling.emplace(e, *model.train.loss_scale);

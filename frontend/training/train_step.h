@@ -5,9 +5,11 @@
 //   update %fc1.weight <- %fc1.weight.next
 #pragma once
 #include <functional>
+#include <map>
 #include <optional>
 
 #include "frontend/instantiate/instantiate.h"
+#include "frontend/training/sparse_update.h"
 #include "frontend/training/training_def.h"
 #include "frontend/training/training_plan.h"
 
@@ -61,7 +63,8 @@ ir::Graph metrics_graph(const Model& model, const std::vector<MeasureStates>& me
 // Parameters whose gradients are there already, as those of a loop.
 struct Gradients {
   std::vector<Parameter> parameters;
-  ir::Values values;  // of each
+  ir::Values values;                         // of each
+  std::map<std::string, SparseRows> sparse;  // of those that are renewed row by row, by their paths
 };
 // Gradients and updates of what the loss depends on, or of what `made` says, and of `step`.
 void add_updates(Instance& e, const Model& model, ir::ValueId loss, std::optional<int64_t> total_steps,
@@ -78,6 +81,7 @@ struct Player {
   ir::ValueId step = {};                          // steps that it has finished, i64[]; invalid: the state
   ir::ValueId runs = {};                          // bool[]: whether it renews anything in this step; invalid: it does
   ir::Values gradients = {};                      // of `parameters`, where they are there already
+  std::map<std::string, SparseRows> sparse = {};  // then those of sparse tables
   std::function<void(ir::Values&)> unscale = {};  // of gradients, where the loss is scaled
 };
 // Returns the gradients, before they are clipped; those of a training without phases make its norm a result.

@@ -62,8 +62,6 @@ def allowed(row):
         return False
     if has("metrics", "of lengths") and lacks("text", *OF_TABLE):
         return False
-    if has("words", "sparse") and has("accumulate", 2, 4):
-        return False
     if has("words", "sparse") and (has("average", "from the first step", "from the fourth") or has("decay", "all", "matrices")
                                    or has("tied", "table") or has("regularize", "l2") or "optimizer" in row
                                    and row["optimizer"] not in settings.SPARSE_RULES):
