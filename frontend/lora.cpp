@@ -32,7 +32,7 @@ Means meaning(const Named& pattern, const std::string& path) {
   const std::string weight = weight_of(path);
   for (size_t dot = weight.find('.'); dot != std::string::npos; dot = weight.find('.', dot + 1))
     if (glob(pattern.text, weight.substr(0, dot))) return Means::around;
-  return glob(pattern.text, weight) ? Means::weight : Means::nothing;
+  return glob(pattern.text, weight) || glob(pattern.text, path) ? Means::weight : Means::nothing;
 }
 
 bool are_meant(const std::vector<Named>& patterns, const std::string& path) {

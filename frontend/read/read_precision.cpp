@@ -48,8 +48,7 @@ void require_no_phases(const Train& train, const Fields& precision, const char* 
   throw UserError(train.loss_scale->where,
                   fmt::format("{} {}, which a training by 'phases' is not", precision.named(key),
                               key == std::string_view("mixed") ? "is f16, whose loss is scaled" : "scales the loss"),
-                  key == std::string_view("mixed") ? R"(write "mixed": "bf16", which has the range of f32)"
-                                                   : R"(leave "loss_scale" out: bf16 has the range of f32)",
+                  R"(write "mixed": "bf16" without a "loss_scale": it has the range of f32)",
                   {{Severity::note, train.phases.front().where, "the first phase is here", {}, {}}});
 }
 

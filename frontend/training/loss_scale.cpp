@@ -85,7 +85,7 @@ void skip_overflows(Instance& e, const Model& model) {
   b.prefix = "step.scale.constant";
   for (size_t i = 0; i < g.updates.size(); ++i) {
     const ir::Update u = g.updates[i];
-    if (writes_rows(g, u)) continue;  // which sees to it itself: a select would read and write the whole table
+    if (has_sparse_rows(e, u.state)) continue;  // its rows are written as they were: no select of the whole table
     g.updates.set_next(i, if_runs(b, clean, u.next, u.state, g[u.state].name));
   }
   const ValueId scale = scale_of(b, rule);

@@ -353,13 +353,19 @@ ir::Graph reset_graph(const std::vector<MeasureStates>& measures) {
 
 namespace {
 
-// The first result of @metrics, where it is the sum of the losses behind it.
+// The first result of @metrics, where it is the sum of the losses behind it. Where nothing has counted in any of them, as
+// in an epoch whose steps were all skipped, it is what each of them is: nan.
 void add_sum(ir::Builder& b, const std::vector<LossPart>& parts) {
-  ValueId sum;
+  ValueId sum, counted;
   for (size_t i = 0; i < parts.size(); ++i) {
-    const ValueId term = weighted(b, parts[i], b.graph.outputs[i], b.graph.find(parts[i].name + ".counted"));
+    const ValueId count = b.graph.find(parts[i].name + ".counted");
+    const ValueId term = weighted(b, parts[i], b.graph.outputs[i], count);
     sum = i == 0 ? term : b("add", {sum, term}, {}, "loss.so_far");
+    counted = i == 0 ? count : b("add", {counted, count}, {}, "loss.counted_so_far");
   }
+  b.prefix = std::string(kLoss) + ".constant";
+  const ValueId nothing = b("eq", {counted, b.like(0, counted)}, {}, "loss.is_nothing");
+  sum = b("select", {nothing, b.graph.outputs[0], sum}, {}, "loss.or_nothing");
   b.graph.rename(sum, kLoss);
   b.graph.outputs.insert(b.graph.outputs.begin(), sum);
 }

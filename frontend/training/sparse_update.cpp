@@ -128,9 +128,11 @@ ValueId write_rows(ir::Builder& b, const SparseRows& rows, ValueId table, ValueI
            b.graph[table].name + ".all");
 }
 
-bool writes_rows(const ir::Graph& g, const ir::Update& update) {
-  const ir::Node* n = g.def(update.next);
-  return n != nullptr && n->op->name == "scatter_rows" && n->operands[0] == update.state;
+bool has_sparse_rows(const Instance& e, ValueId state) {
+  const std::string& name = e.graph[state].name;
+  return std::ranges::any_of(e.parameters, [&](const Parameter& p) {
+    return p.sparse && name.starts_with(p.path) && (name.size() == p.path.size() || name[p.path.size()] == '.');
+  });
 }
 
 }  // namespace heddle::frontend

@@ -40,7 +40,7 @@ SparseRows sparse_rows(ir::Builder& b, const Parameter& p, const LookedUp& found
 // What the rule reads of the weight or of a state of its shape, and what is written back.
 ir::ValueId read_rows(ir::Builder& b, const SparseRows& rows, ir::ValueId table);
 ir::ValueId write_rows(ir::Builder& b, const SparseRows& rows, ir::ValueId table, ir::ValueId next);
-// Whether it is one of the latter, which leaves rows as they are by writing them as they were.
-bool writes_rows(const ir::Graph& g, const ir::Update& update);
+// Whether the state is such a weight, or what an optimizer keeps of one ("users.weight.m").
+bool has_sparse_rows(const Instance& e, ir::ValueId state);
 
 }  // namespace heddle::frontend

@@ -233,10 +233,11 @@ std::vector<std::vector<UpdateBundle>> by_signature(std::vector<UpdateBundle> bu
   return sets;
 }
 
-// An elementwise operator on one leaf and constants, as text; empty for anything else.
+// An elementwise operator on one leaf and constants, as text; empty for anything else. A cast stays outside: a product that
+// is cast to f32 and read by nobody else becomes one of f32 (widen_products.h), whatever groups its parameter is in.
 std::string step_on_leaf(const Graph& g, const std::vector<UpdatePart>& parts, ValueId v, Numbers& numbers) {
   const Node* n = g.def(v);
-  if (n == nullptr || !std::holds_alternative<Elementwise>(n->op->kind)) return {};
+  if (n == nullptr || !std::holds_alternative<Elementwise>(n->op->kind) || n->op->traits.converts) return {};
   SignatureWriter writer(g, parts, numbers);
   std::string text;
   writer.write_step(*n, text);

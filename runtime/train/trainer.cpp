@@ -429,9 +429,9 @@ class Run {
     const std::string what = overflowed_text();
     require_finite_rows(done.record.fault, done.first_row, rows_, order, what);
     throw UserError(ExitCode::failed,
-                    fmt::format("{}: no loss scale helps, it is {:.3g}", what, done.record.loss_scale.value_or(0)),
-                    "a lower lr or inputs of about -1 to 1 may keep values below 65504; \"mixed\": \"bf16\" has the "
-                    "range of f32");
+                    fmt::format("{}: the loss scale is {:.3g}", what, std::abs(done.record.loss_scale.value_or(0))),
+                    "--check-finite names the first value that is not finite; in f16 a lower lr or inputs of about -1 "
+                    "to 1 may keep values below 65504, and \"mixed\": \"bf16\" has the range of f32");
   }
 
   // The loss may be finite beside it, and stay so: nothing else would tell.

@@ -90,45 +90,73 @@ std::string told_of_copies(const runtime::WeightsFile& file, const std::vector<f
                      fmt::join(nodes, "', '"));
 }
 
+bool has_some(const runtime::WeightsFile& file, const std::set<std::string>& names) {
+  return std::ranges::any_of(file.tensors, [&](const runtime::SavedTensor& t) { return names.contains(t.name); });
+}
+
+void require_some(const runtime::WeightsFile& file, const frontend::PlannedAdapters& adapters) {
+  if (!has_some(file, adapter_names(adapters)))
+    throw UserError(ExitCode::failed, fmt::format("{}: it holds no adapters of 'train.lora'", file.name),
+                    "give them, too: --weights BASE --weights ADAPTERS; a base alone, or one that they are merged "
+                    "into, goes with --set train.lora=null");
+}
+
 // A model with train.lora takes its adapters from a file beside that of their base; a training begins without them.
 void require_adapters(const runtime::WeightsFile& file, const frontend::PlannedAdapters& adapters, bool apart,
                       bool begins, std::set<std::string>& missing) {
   const std::set<std::string> names = adapter_names(adapters);
-  const auto is_adapter = [&](const runtime::SavedTensor& t) { return names.contains(t.name); };
   const auto is_weight = [&](const frontend::AdapterPaths& paths) { return file.find(paths.weight) != nullptr; };
   if (apart && std::ranges::none_of(adapters.paths, is_weight))
     throw UserError(ExitCode::failed, fmt::format("{}: it holds adapters without their base", file.name),
                     "give the base, too: --weights BASE --weights ADAPTERS");
-  if (std::ranges::any_of(file.tensors, is_adapter)) return;
-  if (!begins)
-    throw UserError(ExitCode::failed, fmt::format("{}: it holds no adapters of 'train.lora'", file.name),
-                    "give them, too: --weights BASE --weights ADAPTERS; a base alone, or one that they are merged "
-                    "into, goes with --set train.lora=null");
+  if (has_some(file, names)) return;
+  if (!begins) require_some(file, adapters);
   missing.insert(names.begin(), names.end());
 }
 
-// What train.lora trains beside the adapters lies in their file, too: the base has other values of it, or none.
+// "--set 'train.lora.train=["fc.weight","out.bias","out.weight"]'": these parameters, too.
+std::string train_too(const frontend::PlannedAdapters& adapters, const std::vector<std::string>& more) {
+  std::vector<std::string> names = adapters.trained;
+  names.insert(names.end(), more.begin(), more.end());
+  return fmt::format("--set 'train.lora.train=[\"{}\"]'", fmt::join(names, "\",\""));
+}
+
+// What train.lora trains beside the adapters lies in their file, too: the base has other values of it, or none. What the
+// file has beyond that would be used, and left out of the next file.
 void require_trained(const std::string& file, const frontend::PlannedAdapters& adapters,
-                     const std::vector<runtime::SavedTensor>& apart) {
+                     const std::vector<runtime::SavedTensor>& apart, const codegen::Program& program, bool begins) {
   for (const std::string& name : adapters.trained)
-    if (std::ranges::count(apart, name, &runtime::SavedTensor::name) == 0)
+    if (!begins && std::ranges::count(apart, name, &runtime::SavedTensor::name) == 0)
       throw UserError(
           ExitCode::failed,
           fmt::format("{}: its adapters come without '{}', which 'train.lora' trains beside them", file, name),
-          "give the model the 'lora' that they were trained with: --set train.lora.train=null trains "
-          "adapters alone");
+          "give the model the 'lora' that they were trained with: --set train.lora.train=null trains adapters alone");
+  const std::set<std::string> known = adapter_names(adapters);
+  std::vector<std::string> beyond;
+  for (const runtime::SavedTensor& t : apart) {
+    const auto state = std::ranges::find(program.states, t.name, &codegen::Buffer::name);
+    const bool is_parameter = state != program.states.end() && state->role == codegen::BufferRole::param;
+    if (is_parameter && !known.contains(t.name) && std::ranges::count(adapters.trained, t.name) == 0)
+      beyond.push_back(t.name);
+  }
+  if (!beyond.empty())
+    throw UserError(ExitCode::failed,
+                    fmt::format("{}: beside adapters it holds '{}', which 'train.lora' neither trains nor saves", file,
+                                beyond.front()),
+                    "give the model the 'lora' that they were trained with: " + train_too(adapters, beyond));
 }
 
 // A base may lack what train.lora trains: a training draws it, and whoever uses the weights finds it beside the adapters.
 void require_base(const runtime::WeightsFile& file, const frontend::TrainingPlan& plan,
                   const std::set<std::string>& missing) {
-  for (const std::string& name : missing) {
-    if (std::ranges::count(plan.adapters->trained, name) != 0) continue;
+  std::vector<std::string> lost;
+  std::ranges::copy_if(missing, std::back_inserter(lost),
+                       [&](const auto& name) { return std::ranges::count(plan.adapters->trained, name) == 0; });
+  if (!lost.empty())
     throw UserError(
         plan.weights->missing.front().where,
-        fmt::format("{}: no tensor becomes '{}', which 'train.lora' neither trains nor saves", file.name, name),
-        fmt::format("train it beside the adapters: --set train.lora.train={}", name));
-  }
+        fmt::format("{}: no tensor becomes '{}', which 'train.lora' neither trains nor saves", file.name, lost.front()),
+        "train it beside the adapters: " + train_too(*plan.adapters, lost));
 }
 
 // A training with train.quantize may begin with weights that have no ranges of inputs beside them: it observes them first.
@@ -148,8 +176,10 @@ void require_ranges(const runtime::WeightsFile& file, const codegen::Program& pr
 
 // Those of nodes, adapters and ranges: what a table of foreign names need not name.
 std::vector<frontend::PlannedCopy> without_foreign_names(const frontend::TrainingPlan& plan,
-                                                         const codegen::Program& program) {
+                                                         const codegen::Program& program,
+                                                         const std::vector<runtime::SavedTensor>& apart) {
   std::vector<frontend::PlannedCopy> all = plan.copies;
+  for (const runtime::SavedTensor& t : apart) all.push_back({t.name, {}, {}});
   if (plan.adapters)
     for (const std::string& name : adapter_names(*plan.adapters)) all.push_back({name, {}, {}});
   for (const std::string& name : range_names(program)) all.push_back({name, {}, {}});
@@ -162,15 +192,16 @@ std::string require_weights(runtime::WeightsFile& file, const frontend::Training
                             const codegen::Program& program, bool begins) {
   const std::vector<runtime::SavedTensor> adapters = take_adapters(file, plan);
   Translated translated;
-  if (plan.weights) translated = translate(file, *plan.weights, program, without_foreign_names(plan, program));
-  for (const runtime::SavedTensor& t : adapters) translated.missing.erase(t.name);
+  if (plan.weights)
+    translated = translate(file, *plan.weights, program, without_foreign_names(plan, program, adapters));
+  if (plan.adapters && adapters.empty() && !begins) require_some(file, *plan.adapters);
   if (!translated.missing.empty() && !begins)
     throw UserError(
         plan.weights->missing.front().where,
         fmt::format("{}: no tensor becomes '{}'", file.name, *translated.missing.begin()),
         "only a training may start without missing parameters: train first, and give the weights that it saves");
   if (plan.adapters) require_base(file, plan, translated.missing);
-  if (plan.adapters && !adapters.empty() && !begins) require_trained(file.name, *plan.adapters, adapters);
+  if (plan.adapters && !adapters.empty()) require_trained(file.name, *plan.adapters, adapters, program, begins);
   put_adapters(file, adapters);
   if (plan.adapters) require_adapters(file, *plan.adapters, !adapters.empty(), begins, translated.missing);
   require_ranges(file, program, begins, translated.missing);

@@ -67,6 +67,14 @@ class Translation {
     return {.missing = missing_, .note = told()};
   }
 
+  // Of a file of the model's own names the table says what may be missing, and nothing else.
+  Translated keep_names() {
+    for (const auto& [name, buffer] : parameters_)
+      if (file_.find(name) == nullptr && !copies_.contains(name) && any_glob(table_.missing, name))
+        missing_.insert(name);
+    return {.missing = missing_, .note = told()};
+  }
+
  private:
   void error(const Location& where, const std::string& message, const std::string& help,
              std::vector<Diagnostic> notes = {}) {
@@ -315,11 +323,13 @@ class Translation {
     const SavedTensor& t = piece.tensor;
     const bool turned =
         t.dims.size() == 2 && b.dims.size() == 2 && t.dims[0] == b.dims.back() && t.dims[1] == b.dims.front();
-    const std::string help = t.dtype != b.dtype ? fmt::format("save it as {}", b.dtype)
-                             : !turned ? std::string("sizes of the model are those of \"let\": --set let.NAME=SIZE")
-                             : piece.by != nullptr && piece.by->transpose
-                                 ? std::string("its axes lie as they should: leave out 'transpose'")
-                                 : std::string("\"transpose\": true turns its axes");
+    const std::string help =
+        t.dtype != b.dtype ? fmt::format("save it as {}", b.dtype)
+        : !turned          ? std::string(
+                                 "sizes of the model are those of \"let\": --set let.NAME=SIZE; a layer that "
+                                          "begins anew is named in \"ignore\" and in \"missing\"")
+        : piece.by != nullptr && piece.by->transpose ? std::string("its axes lie as they should: leave out 'transpose'")
+                                                     : std::string("\"transpose\": true turns its axes");
     error(where(piece),
           fmt::format("{}, the model's '{}' is {}", found_for(piece), b.name, runtime::type_text(b.dtype, b.dims)),
           help);
@@ -368,8 +378,8 @@ class Translation {
 
 Translated translate(runtime::WeightsFile& file, const frontend::WeightsTable& table, const codegen::Program& program,
                      const std::vector<frontend::PlannedCopy>& copies) {
-  if (file.metadata.contains(kOwnNames)) return {};
-  return Translation(file, table, program, copies).run();
+  Translation translation(file, table, program, copies);
+  return file.metadata.contains(kOwnNames) ? translation.keep_names() : translation.run();
 }
 
 }  // namespace heddle::driver
