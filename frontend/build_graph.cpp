@@ -39,12 +39,20 @@ bool dead(const ir::Graph& g, const ir::Node& n) {
 
 bool is_input(const ir::Graph& g, ValueId v) { return g[v].role == ir::Role::input; }
 
-// Drops what neither a result nor an update depends on, inputs included, but for the one that is `kept`.
-void prune(ir::Graph& g, ValueId kept = {}) {
+// Indices that a loop over micro-batches has stacked: nothing but their check reads them (Stepping::indices).
+bool is_stack(const ir::Graph& g, const IndexCheck& check) {
+  return !check.known && g[check.indices].def == check.reader;
+}
+
+// Drops what neither a result nor an update nor the check of a stack depends on, inputs included, but for the one that is
+// `kept`.
+void prune(ir::Graph& g, ValueId kept = {}, const std::vector<IndexCheck>& indices = {}) {
+  std::set<ir::NodeId> read;
+  for (const IndexCheck& check : indices)
+    if (is_stack(g, check)) read.insert(check.reader);
   const std::vector<ir::NodeId> order = g.order;
-  for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    if (dead(g, g[*it])) g.erase(*it);
-  }
+  for (auto it = order.rbegin(); it != order.rend(); ++it)
+    if (dead(g, g[*it]) && !read.contains(*it)) g.erase(*it);
   ir::Values gone;
   for (const ValueId v : g.inputs)
     if (v != kept && g.unused(v) && !g.updates.has_state(v)) gone.push_back(v);
@@ -63,7 +71,7 @@ ValueId input_for_rows(const ir::Graph& g) {
 // Drops what nothing depends on, and asks of the rest whether its indices are inside.
 void finish(ir::Graph& g, const std::vector<IndexCheck>& indices) {
   const ValueId rows = input_for_rows(g);
-  prune(g, rows);
+  prune(g, rows, indices);
   const bool others =
       std::any_of(g.inputs.begin(), g.inputs.end(), [&](ValueId v) { return v != rows && is_input(g, v); });
   if (others && g.unused(rows)) g.remove_inputs({rows});

@@ -22,7 +22,7 @@ std::span<const Key> decode_keys() {
       Key{.name = "op",
           .type = KeyType::text,
           .doc = "greedy: the largest logit of each step; ctc_greedy: then equal neighbours become one, and blanks go; "
-                 "generate: the model writes the text itself, each likeliest token behind its own ones",
+                 "generate: the model writes the text itself, each token after its own ones",
           .required = true,
           .words = {"greedy", "ctc_greedy", "generate"},
           .hint = kExample},

@@ -333,11 +333,11 @@ std::vector<PaddingRow> padding_rows(const Instance& e) {
 
 // A copy is saved as what it is a copy of.
 PlannedAdapters plan_adapters(const Lora& lora, const std::vector<Named>& freeze, const Instance& e) {
-  PlannedAdapters plan{.alpha = lora.alpha, .scale = lora.scale(), .paths = e.adapters, .trained = {}};
+  PlannedAdapters plan{.alpha = lora.alpha, .scale = lora.scale(), .paths = e.adapters, .trained = {}, .frozen = {}};
   for (const Parameter& p : e.parameters) {
     const std::string& path = p.copy ? p.copy->source : p.path;
-    if (p.role == ir::Role::param && !p.adapter && trains_itself(lora, path) && !matches(freeze, path))
-      plan.trained.push_back(p.path);
+    if (p.role == ir::Role::param && !p.adapter && trains_itself(lora, path))
+      (matches(freeze, path) ? plan.frozen : plan.trained).push_back(p.path);
   }
   return plan;
 }

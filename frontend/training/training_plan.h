@@ -49,6 +49,7 @@ struct PlannedAdapters {
   double alpha = 0, scale = 0;
   std::vector<AdapterPaths> paths;
   std::vector<std::string> trained;  // paths of the latter
+  std::vector<std::string> frozen;   // of those that are not, since train.freeze holds them
 };
 
 // Rows of a shorter length, as the entries that are made for them take them.

@@ -225,10 +225,12 @@ class Run {
   }
 
   void end_epoch(double seconds, bool whole) {
-    if (after_epoch_ != nullptr) executable_.run(*after_epoch_);
+    // Where a loss scale has skipped each of its steps, nothing was trained: schedules and patience wait.
+    const bool trained = state_.skipped_in_row < state_.step_of_epoch;
+    if (after_epoch_ != nullptr && trained) executable_.run(*after_epoch_);
     epoch_measured_ = true;
     if (whole) ++state_.epochs, state_.step_of_epoch = 0;
-    judge(state_.epochs + (whole ? 0 : 1));
+    if (trained) judge(state_.epochs + (whole ? 0 : 1));
     if (watcher_.epoch)
       watcher_.epoch({state_.epochs + (whole ? 0 : 1), options_.epochs.value_or(0), state_.steps, all_steps_, seconds,
                       state_.train, state_.validation});

@@ -94,6 +94,11 @@ bool has_some(const runtime::WeightsFile& file, const std::set<std::string>& nam
   return std::ranges::any_of(file.tensors, [&](const runtime::SavedTensor& t) { return names.contains(t.name); });
 }
 
+[[noreturn]] void refuse_adapters_alone(const std::string& file) {
+  throw UserError(ExitCode::failed, fmt::format("{}: it holds adapters without their base", file),
+                  "give the base, too: --weights BASE --weights ADAPTERS");
+}
+
 void require_some(const runtime::WeightsFile& file, const frontend::PlannedAdapters& adapters) {
   if (!has_some(file, adapter_names(adapters)))
     throw UserError(ExitCode::failed, fmt::format("{}: it holds no adapters of 'train.lora'", file.name),
@@ -106,16 +111,16 @@ void require_adapters(const runtime::WeightsFile& file, const frontend::PlannedA
                       bool begins, std::set<std::string>& missing) {
   const std::set<std::string> names = adapter_names(adapters);
   const auto is_weight = [&](const frontend::AdapterPaths& paths) { return file.find(paths.weight) != nullptr; };
-  if (apart && std::ranges::none_of(adapters.paths, is_weight))
-    throw UserError(ExitCode::failed, fmt::format("{}: it holds adapters without their base", file.name),
-                    "give the base, too: --weights BASE --weights ADAPTERS");
+  if (apart && std::ranges::none_of(adapters.paths, is_weight)) refuse_adapters_alone(file.name);
   if (has_some(file, names)) return;
   if (!begins) require_some(file, adapters);
   missing.insert(names.begin(), names.end());
 }
 
-// "--set 'train.lora.train=["fc.weight","out.bias","out.weight"]'": these parameters, too.
+// "--set 'train.lora.train=["fc.weight","out.bias","out.weight"]'": these parameters, too. What stands there already is frozen.
 std::string train_too(const frontend::PlannedAdapters& adapters, const std::vector<std::string>& more) {
+  for (const std::string& name : more)
+    if (std::ranges::count(adapters.frozen, name) != 0) return fmt::format("take '{}' out of train.freeze", name);
   std::vector<std::string> names = adapters.trained;
   names.insert(names.end(), more.begin(), more.end());
   return fmt::format("--set 'train.lora.train=[\"{}\"]'", fmt::join(names, "\",\""));
@@ -191,6 +196,7 @@ std::vector<frontend::PlannedCopy> without_foreign_names(const frontend::Trainin
 std::string require_weights(runtime::WeightsFile& file, const frontend::TrainingPlan& plan,
                             const codegen::Program& program, bool begins) {
   const std::vector<runtime::SavedTensor> adapters = take_adapters(file, plan);
+  if (!adapters.empty() && file.tensors.empty()) refuse_adapters_alone(file.name);
   Translated translated;
   if (plan.weights)
     translated = translate(file, *plan.weights, program, without_foreign_names(plan, program, adapters));

@@ -49,8 +49,15 @@ void BeamSearch::answer(const driver::Generator& generator, std::span<const RowT
   window_ = rows[0].window;
   if (window_.next() < live_[0].ids.size()) return;  // the last token of the beams is still to be read
   std::vector<Beam> next;
-  for (const Candidate& c : candidates(generator, first)) {
-    if (std::ssize(next) == settings_.width) break;
+  std::vector<Candidate> all = candidates(generator, first);
+  size_t sorted = 0;  // of them; more where many of these end their beams
+  for (size_t i = 0; i < all.size() && std::ssize(next) < settings_.width; ++i) {
+    if (i == sorted) {
+      sorted = std::min(all.size(), sorted + 2 * static_cast<size_t>(settings_.width));
+      std::partial_sort(all.begin() + static_cast<std::ptrdiff_t>(i), all.begin() + static_cast<std::ptrdiff_t>(sorted),
+                        all.end(), comes_before);
+    }
+    const Candidate& c = all[i];
     Beam beam = live_[c.beam];
     if (!continues(beam, c)) {
       end(std::move(beam));
@@ -69,7 +76,6 @@ bool BeamSearch::comes_before(const Candidate& a, const Candidate& b) {
 }
 
 std::vector<BeamSearch::Candidate> BeamSearch::candidates(const driver::Generator& generator, int64_t first) const {
-  constexpr size_t kMayEnd = 8;  // tokens of a beam: the end token, and those that complete a stop text
   std::vector<Candidate> all;
   for (size_t beam = 0; beam < live_.size(); ++beam) {
     const std::vector<double> logs = log_probabilities(
@@ -77,10 +83,6 @@ std::vector<BeamSearch::Candidate> BeamSearch::candidates(const driver::Generato
     for (uint32_t token = 0; token < logs.size(); ++token)
       all.push_back({live_[beam].sum + logs[token], beam, token, logs[token]});
   }
-  // One token of each beam may end it: as many again go on.
-  const auto most = std::min<size_t>(all.size(), static_cast<size_t>(settings_.width) + live_.size() * kMayEnd);
-  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(most), all.end(), comes_before);
-  all.resize(most);
   return all;
 }
 

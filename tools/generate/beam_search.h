@@ -61,6 +61,7 @@ class BeamSearch {
   static bool comes_before(const Candidate& a, const Candidate& b);
 
   double score(double sum, int64_t tokens) const;
+  // Every beam by every token, in no order.
   std::vector<Candidate> candidates(const driver::Generator& generator, int64_t first) const;
   bool continues(Beam& beam, const Candidate& c) const;
   void end(Beam beam);
