@@ -23,7 +23,6 @@ bool generates(const Part& metric);
 struct Beams {
   int64_t width = 0;
   double length_penalty = 1;
-  bool operator==(const Beams&) const = default;
 };
 inline constexpr int64_t kMostBeamsOfMetric = 64;
 inline constexpr double kMostLengthPenalty = 100;

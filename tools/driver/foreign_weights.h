@@ -22,8 +22,8 @@ struct Translated {
   std::string note;               // what is left out, or begins otherwise; mostly empty
 };
 
-// Renames, turns, cuts and joins the tensors of the file in place. A file of the model's own names
-// stays as it is: the table says of it only what may be missing. Throws UserError at the table where a tensor becomes no parameter, or a parameter
+// Renames, turns, cuts and joins the tensors of the file in place. A file of the model's own names stays as it is: the table
+// says of it only what may be missing. Throws UserError at the table where a tensor becomes no parameter, or a parameter
 // that is none of the `copies` no tensor.
 Translated translate(runtime::WeightsFile& file, const frontend::WeightsTable& table, const codegen::Program& program,
                      const std::vector<frontend::PlannedCopy>& copies);

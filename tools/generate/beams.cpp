@@ -1,23 +1,12 @@
 #include "tools/generate/beams.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "ir/check.h"
 #include "tools/generate/beam_search.h"
 
 namespace heddle::tools {
-namespace {
-
-// A text that has a source does not go on without its begin.
-int64_t room(const driver::Generator& generator, size_t tokens) {
-  if (!generator.source() || generator.context() == 0) return std::numeric_limits<int64_t>::max();
-  return std::max<int64_t>(1, generator.context() + 1 - static_cast<int64_t>(tokens));
-}
-
-}  // namespace
-
 std::vector<Continuation> beams(driver::Generator& generator, const TextOfModel& text, const SourceFile& prompt,
                                 const BeamSettings& settings, const GenerateCalls& calls) {
   HEDDLE_CHECK(settings.width <= generator.rows(), "a row for each beam");
@@ -27,7 +16,7 @@ std::vector<Continuation> beams(driver::Generator& generator, const TextOfModel&
   WrittenText written([&](std::span<const uint32_t> some) { return text.decode(some); }, settings.stops, ids);
   const SearchSettings search{.width = settings.width,
                               .length_penalty = settings.length_penalty,
-                              .tokens = std::min(settings.tokens, room(generator, ids.size())),
+                              .tokens = std::clamp<int64_t>(room_behind(generator, ids.size()), 1, settings.tokens),
                               .vocabulary = text.size(),
                               .ends = [&](uint32_t id) { return text.is_end(id); }};
   BeamSearch one(search, std::move(ids), std::move(written));

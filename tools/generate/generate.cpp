@@ -111,7 +111,7 @@ class Generation {
     if (text_.is_end(drawn.token)) return end(row, TextEnd::end);
     write(row, row.written->add(drawn.token));
     if (row.written->stopped()) return end(row, TextEnd::stop);
-    const bool all = std::ssize(row.made.ids) >= settings_.tokens || is_full(generator_, row.ids.size());
+    const bool all = std::ssize(row.made.ids) >= settings_.tokens || room_behind(generator_, row.ids.size()) < 1;
     return all && end(row, TextEnd::tokens);
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <utility>
 
 #include "ir/check.h"
@@ -48,8 +49,9 @@ void encode_sources(driver::Generator& generator, const TextOfModel& text,
   generator.encode(tokens, sizes);
 }
 
-bool is_full(const driver::Generator& generator, size_t tokens) {
-  return generator.source() && generator.context() > 0 && tokens > static_cast<size_t>(generator.context());
+int64_t room_behind(const driver::Generator& generator, size_t tokens) {
+  if (!generator.source() || generator.context() == 0) return std::numeric_limits<int64_t>::max();
+  return generator.context() + 1 - static_cast<int64_t>(tokens);
 }
 
 std::span<const float> finite_logits(const driver::Generator& generator, size_t tokens, int64_t row, size_t read) {

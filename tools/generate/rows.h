@@ -15,8 +15,9 @@ PromptTokens prompt_tokens(const driver::Generator& generator, const TextOfModel
 void encode_sources(driver::Generator& generator, const TextOfModel& text,
                     std::span<const std::vector<uint32_t>* const> sources);
 
-// Whether a text of so many tokens has no room for one more: that of a source does not go on without its begin.
-bool is_full(const driver::Generator& generator, size_t tokens);
+// How many tokens a text of so many may still get, at most: that of a source does not go on without its begin. None may
+// follow where it is below 1.
+int64_t room_behind(const driver::Generator& generator, size_t tokens);
 
 // Those of the first `tokens`. Throws UserError where one is not finite; `read` tokens have been read.
 std::span<const float> finite_logits(const driver::Generator& generator, size_t tokens, int64_t row, size_t read);
