@@ -103,8 +103,15 @@ class Target {
       return at.items.empty() ? "the list is empty"
                               : fmt::format("its entries are 0 to {}, or their names", at.items.size() - 1);
     if (i == 0 && !is_key) return {};
-    return fmt::format("what is not there is given as a whole: '{}={{...}}'",
-                       fmt::join(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(i) + 1, "."));
+    return "what is not there is given as a whole: " + whole(steps, static_cast<std::ptrdiff_t>(i) + 1);
+  }
+
+  // The override that gives the first `present` steps as one value: --set 'train={"batch": ...}'.
+  static std::string whole(const std::vector<std::string>& steps, std::ptrdiff_t present) {
+    std::string value = "...";
+    for (auto step = steps.rbegin(); step != steps.rend() - present; ++step)
+      value = fmt::format("{{\"{}\": {}}}", *step, value);
+    return fmt::format("--set '{}={}'", fmt::join(steps.begin(), steps.begin() + present, "."), value);
   }
 
   // A bare name stands for {"op": name}: now its settings can be added.
