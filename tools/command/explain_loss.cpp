@@ -10,6 +10,7 @@
 #include "ir/evaluate/evaluate_node.h"
 #include "runtime/weights/program_weights.h"
 #include "tools/command/step_again.h"
+#include "tools/command/trace_finite.h"
 #include "tools/driver/fit_weights.h"
 
 namespace heddle::tools {
@@ -76,8 +77,11 @@ class Step {
           found = {.node = &n, .name = g_[v].name, .value = value, .losses = {}};
       }
     }
+    const bool loss_is_finite = std::isfinite(value_of("loss"));
+    const Found found = inside_loop(loss_is_finite ? in_update : in_loss, tensors,
+                                    loss_is_finite ? next_parameters() : ir::Values{g_.find("loss")});
     for (const ir::Update& u : g_.updates) tensors[g_[u.state].name] = values_[index(u.next)];
-    return std::isfinite(value_of("loss")) ? in_update : in_loss;
+    return found;
   }
 
   double value_of(const std::string& name) const {
@@ -93,6 +97,17 @@ class Step {
     for (const ir::Update& u : g_.updates)
       if (g_[u.state].role == ir::Role::param) next.push_back(u.next);
     return next;
+  }
+
+  // Of a loop, the operator of its body that makes the number: a scan, or the micro-batches of a step.
+  Found inside_loop(Found found, const NamedTensors& inputs, const ir::Values& targets) const {
+    if (found.node == nullptr || found.node->callee.empty()) return found;
+    const std::optional<Origin> origin = trace_not_finite(again_.module, g_, inputs, {targets});
+    if (!origin || origin->node == nullptr) return found;
+    return {.node = origin->node,
+            .name = name_in(*origin->graph, origin->result),
+            .value = origin->value,
+            .losses = found.losses};
   }
 
   // Whether it reads something, all of which is finite.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <regex>
 
 #include "frontend/read/read_parts.h"
 #include "frontend/training/learning_rate.h"
@@ -50,7 +51,12 @@ codegen::Program batch_program(const RunArguments& a, const Run& run, const Grap
 
 }  // namespace
 
-std::string name_in(const Graph& g, ValueId v) { return g.body ? "@" + g.name + " %" + g[v].name : g[v].name; }
+std::string name_in(const Graph& g, ValueId v) {
+  if (!g.body) return g[v].name;
+  // A scan that saves values for its gradient has a body of another name (passes/scan/gradient.cpp).
+  static const std::regex saves(R"((\.forward(\.\d+)?)+$)");
+  return "@" + std::regex_replace(g.name, saves, "") + " %" + g[v].name;
+}
 
 StepAgain build_again(const RunArguments& a, const Run& run, const std::string& entry) {
   return build_again(a, run, entry, 1);
