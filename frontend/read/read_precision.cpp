@@ -42,16 +42,6 @@ LossScale read_loss_scale(const Json& json, const Scope& let, const std::string&
   return scale;
 }
 
-// Each phase would overflow on its own, and those behind it read what it has renewed.
-void require_no_phases(const Train& train, const Fields& precision, const char* key) {
-  if (train.phases.empty()) return;
-  throw UserError(train.loss_scale->where,
-                  fmt::format("{} {}, which a training by 'phases' is not", precision.named(key),
-                              key == std::string_view("mixed") ? "is f16, whose loss is scaled" : "scales the loss"),
-                  R"(write "mixed": "bf16" without a "loss_scale": it has the range of f32)",
-                  {{Severity::note, train.phases.front().where, "the first phase is here", {}, {}}});
-}
-
 }  // namespace
 
 void read_precision(const Fields& precision, const Scope& let, Train& train, Diagnostics& errors) {
@@ -70,10 +60,6 @@ void read_precision(const Fields& precision, const Scope& let, Train& train, Dia
                       R"(write "mixed": "f16" beside it, or leave it out: gradients of f32 do not become 0)");
     train.loss_scale = read_loss_scale(scale, let, precision.named("loss_scale"), errors);
     train.loss_scale->where = scale.where;
-  });
-  precision.guard([&] {
-    const bool given = precision.find("loss_scale") != nullptr;
-    if (train.loss_scale) require_no_phases(train, precision, given ? "loss_scale" : "mixed");
   });
 }
 

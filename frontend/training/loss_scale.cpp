@@ -60,9 +60,11 @@ ValueId scaled_loss(Instance& e, const Train& train, ValueId loss) {
 }
 
 // The inverse by f64, as PyTorch: of a power of two it is exact.
-void LossScaling::unscale(ir::Values& gradients) {
-  const ValueId largest = b_("largest_magnitude", gradients, {}, "gradient.largest");
-  b_("le", {largest, b_.like(kLargest, largest)}, {}, kIsClean);
+void LossScaling::unscale(ir::Values& gradients, const std::string& phase, ValueId runs) {
+  const ValueId largest = b_("largest_magnitude", gradients, {}, phase + kLargestGradient);
+  ValueId clean = b_("le", {largest, b_.like(kLargest, largest)}, {}, phase.empty() ? kIsClean : phase + "is_clean");
+  if (runs.valid()) clean = b_("or", {clean, b_("not", {runs}, {}, phase + "rests")}, {}, phase + "is_clean_or_rests");
+  clean_ = clean_.valid() ? b_("and", {clean_, clean}, {}, phase + "is_clean_so_far") : clean;
   const ValueId wide = b_.cast(scale_, ir::DType::f64);
   const ValueId inverse = b_.cast(b_("div", {b_.like(1, wide), wide}, {}, "step.inverse_f64"), ir::DType::f32);
   for (ValueId& g : gradients) {
@@ -72,6 +74,8 @@ void LossScaling::unscale(ir::Values& gradients) {
     g = b_("mul", {g, spread}, {}, name + ".unscaled");
   }
 }
+
+void LossScaling::end_phases() { e_.graph.rename(clean_, kIsClean); }
 
 ValueId clean_step(const ir::Graph& g) { return g.find(kIsClean); }
 

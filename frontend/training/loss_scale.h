@@ -7,6 +7,9 @@
 //   update %fc.weight <- select(%step.is_clean, %fc.weight.next, %fc.weight)            and so every other state
 //   update %step.loss_scale <- as torch.amp.GradScaler: grown behind `interval` clean steps, smaller behind an overflow
 //
+// By phases, each has its scaled loss and its gradients; the step is clean where those of all phases are that run in it,
+// and is skipped as a whole.
+//
 // With micro-batches (accumulate.h) the loss of each is scaled, and the sums of their gradients are looked at and unscaled.
 //
 // Micikevicius et al. 2018, arXiv:1710.03740, section 3.2. A fixed scale is a constant, and keeps nothing. The step tells
@@ -16,17 +19,23 @@
 
 namespace heddle::frontend {
 
+inline constexpr const char* kLargestGradient = "gradient.largest";  // behind the prefix of a phase
+
 class LossScaling {
  public:
   LossScaling(Instance& e, const LossScale& rule);
   ir::ValueId scaled(ir::ValueId loss);
-  // Looks whether all are finite, and divides each by the scale.
-  void unscale(ir::Values& gradients);
+  // Looks whether all are finite, and divides each by the scale. `phase`: the prefix of its names, and whether it runs in
+  // this step.
+  void unscale(ir::Values& gradients, const std::string& phase = "", ir::ValueId runs = {});
+  // Once the gradients of all phases are unscaled.
+  void end_phases();
 
  private:
   Instance& e_;
   ir::Builder b_;
   ir::ValueId scale_;
+  ir::ValueId clean_ = {};  // the gradients so far
 };
 
 // The loss as gradients are made of it: `loss` itself where the training scales none.

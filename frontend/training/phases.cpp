@@ -7,6 +7,7 @@
 #include <set>
 
 #include "frontend/keys/fields.h"
+#include "frontend/training/loss_scale.h"
 #include "frontend/training/parameter_patterns.h"
 #include "frontend/training/weight_rules.h"
 #include "ir/dependencies.h"
@@ -106,6 +107,8 @@ class Phases {
   Losses run() {
     Losses seen = losses_;
     const ValueId step = e_.counter("step");
+    std::optional<LossScaling> scaling;
+    if (model_.train.loss_scale) scaling.emplace(e_, *model_.train.loss_scale);
     ir::Values gradients;
     size_t first = 0;
     for (size_t k = 0; k < phases().size(); ++k) {
@@ -120,12 +123,20 @@ class Phases {
       const std::optional<int64_t> length =
           steps_ ? std::optional(std::max<int64_t>(1, *steps_ / phase.every)) : steps_;
       const size_t before = g_.updates.size();
-      const ir::Values made = add_player(e_, model_,
-                                         {*phase.optimizer, phase.clip_norm, phase.name + ".", shares_.of[k], loss,
-                                          length, finished(step, phase), runs});
+      Player player{.optimizer = *phase.optimizer,
+                    .clip_norm = phase.clip_norm,
+                    .prefix = phase.name + ".",
+                    .parameters = shares_.of[k],
+                    .loss = scaling ? scaling->scaled(loss) : loss,
+                    .total_steps = length,
+                    .step = finished(step, phase),
+                    .runs = runs};
+      if (scaling) player.unscale = [&](ir::Values& scaled) { scaling->unscale(scaled, player.prefix, runs); };
+      const ir::Values made = add_player(e_, model_, player);
       gradients.insert(gradients.end(), made.begin(), made.end());
       note_renewed(k, before);
     }
+    if (scaling) scaling->end_phases();
     b_.loc = phases().front().where;
     keep_buffers();
     seen.norm = whole_norm(gradients);

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "frontend/training/accumulate.h"
+#include "frontend/training/loss_scale.h"
 #include "ir/scan.h"
 #include "ir/storage/storage.h"
 #include "tools/command/step_again.h"
@@ -26,8 +27,9 @@ std::vector<std::vector<ValueId>> targets_of(const Graph& g) {
   std::vector<ValueId> loss{g.find("loss")}, parameters, gradients;
   for (const ir::Update& u : g.updates)
     if (g[u.state].role == ir::Role::param || g[u.state].role == ir::Role::buffer) parameters.push_back(u.next);
-  const ValueId largest = g.find("gradient.largest");
-  if (const ir::Node* n = largest.valid() ? g.def(largest) : nullptr) gradients = n->operands;
+  for (const ir::NodeId id : g.order)
+    if (g[g[id].results[0]].name.ends_with(frontend::kLargestGradient))
+      gradients.insert(gradients.end(), g[id].operands.begin(), g[id].operands.end());
   std::vector<std::vector<ValueId>> targets{loss, parameters, gradients};
   std::erase_if(targets, [](const std::vector<ValueId>& some) { return some.empty() || !some[0].valid(); });
   return targets;
