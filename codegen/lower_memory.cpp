@@ -114,9 +114,7 @@ Address address(const Frame& frame, ValueId v) {
 }
 
 int64_t max_live_bytes(const Module& m, const Graph& g) {
-  std::vector<Interval> intervals;
-  for (const ArenaItem& item : arena_items(m, g)) intervals.push_back(item.live);
-  return ir::max_live_bytes(intervals, kArenaAlignment);
+  return ir::max_live_bytes(live_parts(arena_items(m, g)), /*alignment=*/1);
 }
 
 }  // namespace heddle::codegen

@@ -12,6 +12,12 @@ struct Interval {
   int64_t bytes = 0;
 };
 
+// Some bytes of a buffer, from `offset` on, and when they are needed.
+struct BufferPart {
+  int64_t offset = 0;
+  Interval live;
+};
+
 // Up to the next multiple of the alignment.
 int64_t align_up(int64_t bytes, int64_t alignment);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "ir/check.h"
 #include "ir/op_def.h"
@@ -12,25 +13,30 @@
 namespace heddle::ir {
 namespace {
 
-// Storages in the order of their roots; a storage is needed from the first to the last step of any value in it.
+// Storages in the order of their roots.
 void add_storages(const Graph& g, std::vector<ArenaItem>& items) {
   const std::vector<LiveRange> ranges = live_ranges(g);
   const std::vector<int> stacked = stacked_in_place(g);
-  std::vector<Interval> live(g.value_count());
+  std::vector<std::vector<BufferPart>> values(g.value_count());
   const auto add = [&](ValueId v) {
-    const ValueId root = storage_of(g, v).root;
-    Interval& i = live[index_of(root)];
-    const int64_t begin = std::max<int64_t>(ranges[index_of(v)].first, 0), end = ranges[index_of(v)].last + 1;
-    i.begin = i.bytes == 0 ? begin : std::min(i.begin, begin);
-    i.end = std::max({i.end, end, begin + 1});
-    i.bytes = g[root].type.bytes();
+    const StorageSpan span = storage_of(g, v);
+    const int64_t begin = std::max<int64_t>(ranges[index_of(v)].first, 0);
+    const int64_t end = std::max(ranges[index_of(v)].last, begin) + 1;
+    values[index_of(span.root)].push_back({span.offset, {begin, end, g[v].type.bytes()}});
   };
   for (const ValueId v : g.inputs) add(v);
   for (const NodeId n : g.order)
     for (const ValueId v : g[n].results) add(v);
-  for (size_t i = 0; i < live.size(); ++i)
-    if (const ValueId v{static_cast<int32_t>(i)}; live[i].bytes > 0 && !lies_outside(g[v]) && stacked[i] < 0)
-      items.push_back({live[i], v, {}});
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ValueId root{static_cast<int32_t>(i)};
+    const int64_t bytes = g[root].type.bytes();
+    if (values[i].empty() || bytes == 0 || lies_outside(g[root]) || stacked[i] >= 0) continue;
+    Interval whole = values[i][0].live;
+    for (const BufferPart& v : values[i])
+      whole.begin = std::min(whole.begin, v.live.begin), whole.end = std::max(whole.end, v.live.end);
+    whole.bytes = bytes;
+    items.push_back({whole, root, {}, parts_of(values[i])});
+  }
 }
 
 void add_scratch(const Module& m, const Graph& g, std::vector<ArenaItem>& items) {
@@ -38,7 +44,8 @@ void add_scratch(const Module& m, const Graph& g, std::vector<ArenaItem>& items)
     const int64_t bytes = scratch_bytes(m, g[g.order[i]]);
     if (bytes == 0) continue;
     const auto at = static_cast<int64_t>(i);
-    items.push_back({{at, at + 1, bytes}, {}, g.order[i]});
+    const Interval live{at, at + 1, bytes};
+    items.push_back({live, {}, g.order[i], {{0, live}}});
   }
 }
 
@@ -160,6 +167,51 @@ std::vector<ArenaItem> arena_items(const Module& m, const Graph& g) {
   add_storages(g, items);
   add_scratch(m, g, items);
   return items;
+}
+
+std::vector<Interval> live_parts(const std::vector<ArenaItem>& items) {
+  std::vector<Interval> live;
+  for (const ArenaItem& item : items) {
+    for (const BufferPart& part : item.parts) live.push_back(part.live);
+    live.back().bytes += align_up(item.live.bytes, kArenaAlignment) - item.live.bytes;
+  }
+  return live;
+}
+
+std::vector<BufferPart> parts_of(const std::vector<BufferPart>& values) {
+  constexpr int64_t kShort = 4096;  // bytes: biases between matrices would double the parts, and free nothing
+  std::vector<std::pair<int64_t, const BufferPart*>> starts, stops;  // of values, by offset
+  for (const BufferPart& v : values) {
+    if (v.live.bytes == 0) continue;
+    starts.emplace_back(v.offset, &v);
+    stops.emplace_back(v.offset + v.live.bytes, &v);
+  }
+  std::sort(starts.begin(), starts.end());
+  std::sort(stops.begin(), stops.end());
+  std::multiset<int64_t> begins, ends;  // of the values that lie here
+  std::vector<BufferPart> parts;
+  const auto add = [&](int64_t from, int64_t to) {
+    if (from == to || begins.empty()) return;
+    const Interval live{*begins.begin(), *ends.rbegin(), to - from};
+    Interval* last = parts.empty() ? nullptr : &parts.back().live;
+    const bool same = last != nullptr && last->begin == live.begin && last->end == live.end;
+    if (last == nullptr || (!same && live.bytes >= kShort && last->bytes >= kShort))
+      return parts.push_back({from, live});
+    *last = {std::min(last->begin, live.begin), std::max(last->end, live.end), last->bytes + live.bytes};
+  };
+  int64_t from = 0;
+  for (size_t begun = 0, ended = 0; ended < stops.size();) {
+    const bool begin = begun < starts.size() && starts[begun].first < stops[ended].first;
+    const auto& [at, v] = begin ? starts[begun++] : stops[ended++];
+    add(from, at);
+    from = at;
+    if (begin) {
+      begins.insert(v->live.begin), ends.insert(v->live.end);
+    } else {
+      begins.erase(begins.find(v->live.begin)), ends.erase(ends.find(v->live.end));
+    }
+  }
+  return parts;
 }
 
 }  // namespace heddle::ir

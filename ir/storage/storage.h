@@ -72,12 +72,20 @@ struct LiveRange {
 };
 std::vector<LiveRange> live_ranges(const Graph& g);  // by ValueId index
 
-// What takes room in the arena, and when: the storage of one or more values, or the scratch of a call.
+// What takes room in the arena, and when: the storage of one or more values, or the scratch of a call. Of the storage of
+// all gradients, each part is needed from the step on that computes its gradient: until then others may lie there.
 struct ArenaItem {
-  Interval live;
-  ValueId root;  // invalid: scratch of `call`
+  Interval live;  // the whole, from the first to the last step at which any part is needed
+  ValueId root;   // invalid: scratch of `call`
   NodeId call;
+  std::vector<BufferPart> parts;  // side by side, from offset 0 on: all bytes
 };
 std::vector<ArenaItem> arena_items(const Module& m, const Graph& g);
+// The parts of all, of which the last of each item ends at a multiple of the arena's alignment.
+std::vector<Interval> live_parts(const std::vector<ArenaItem>& items);
+
+// The parts of a buffer whose bytes these values cover: neighbours that are needed during the same steps are one, and short
+// ones join a neighbour.
+std::vector<BufferPart> parts_of(const std::vector<BufferPart>& values);
 
 }  // namespace heddle::ir

@@ -122,12 +122,61 @@ class Aliasing {
 
   void in_place(NodeId id) {
     const Node& n = g_[id];
-    for (ValueId result : n.results)
+    for (ValueId result : n.results) {
       for (size_t i = 0; i < n.operands.size() && slot(result).root == result; ++i) {
         if (!can_take_over(n.operands[i], result)) continue;
         merge(result, slot(n.operands[i]).root, 0);
         mark(result);
       }
+      for (size_t i = 0; i < n.operands.size() && slot(result).root != result; ++i) {
+        const ValueId root = slot(n.operands[i]).root, into = slot(result).root;
+        if (!can_begin_in(n.operands[i], result) || !worth_joining(n, root, into, slot(result).offset)) continue;
+        merge(root, into, slot(result).offset);
+        mark(result);
+      }
+    }
+  }
+
+  // Whether the operand may be computed where the result lies already: in a part of a larger storage.
+  bool can_begin_in(ValueId operand, ValueId result) {
+    const ValueId root = slot(operand).root, into = slot(result).root;
+    if (!movable(operand) || root == into || is_input(into) || type(root).bytes() != type(result).bytes()) return false;
+    const auto& olds = members(root);
+    const auto& others = members(into);
+    const int64_t at = live(result).first, from = slot(result).offset, to = from + type(result).bytes();
+    const bool is_read_before = std::all_of(olds.begin(), olds.end(), [&](ValueId old) {
+      if (live(old).first >= at || live(old).last > at) return false;
+      return live(old).last < at || (slot(old).offset == 0 && reads_in_step(g_[g_[result].def], root, result));
+    });
+    return is_read_before && std::none_of(others.begin(), others.end(), [&](ValueId other) {
+             const int64_t begin = slot(other).offset, end = begin + type(other).bytes();
+             return live(other).first < at && begin < to && from < end;
+           });
+  }
+
+  // A primitive in place does less work.
+  bool worth_joining(const Node& n, ValueId root, ValueId into, int64_t offset) {
+    const Graph* k = kernel_of(n);
+    const int64_t apart = most_live({}, {}, 0), joined = most_live(root, into, offset);
+    return joined < apart || (joined == apart && k != nullptr && can_be_in_place(*k));
+  }
+
+  // The largest sum of bytes that are needed at one step, if `root` were stored in `into`, where `result` lies.
+  int64_t most_live(ValueId root, ValueId into, int64_t offset) {
+    std::vector<Interval> all;
+    for (size_t i = 0; i < members_.size(); ++i) {
+      const ValueId storage{static_cast<int32_t>(i)};
+      if (members_[i].empty() || storage == root || is_input(storage)) continue;
+      std::vector<BufferPart> values;
+      const auto add = [&](ValueId of, int64_t at) {
+        for (const ValueId v : members(of))
+          values.push_back({at + slot(v).offset, {live(v).first, live(v).last + 1, type(v).bytes()}});
+      };
+      add(storage, 0);
+      if (storage == into) add(root, offset);
+      for (const BufferPart& part : parts_of(values)) all.push_back(part.live);
+    }
+    return max_live_bytes(all, /*alignment=*/1);
   }
 
   bool can_take_over(ValueId operand, ValueId result) {

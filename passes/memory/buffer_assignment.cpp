@@ -31,10 +31,10 @@ bool pack_graph(const Module& m, Graph& g, const Options& options) {
   require_aliases(m, g);
   const bool copied = copy_old_states(g);  // where alias has not run
   const std::vector<ArenaItem> items = arena_items(m, g);
-  std::vector<Interval> intervals;
-  intervals.reserve(items.size());
-  for (const ArenaItem& item : items) intervals.push_back(item.live);
-  const Packing packing = pack_intervals(intervals, kArenaAlignment);
+  std::vector<Buffer> buffers;
+  buffers.reserve(items.size());
+  for (const ArenaItem& item : items) buffers.push_back({item.live.bytes, item.parts});
+  const Packing packing = pack_buffers(buffers, kArenaAlignment);
   bool changed = copied || g.arena_bytes != packing.bytes;
   g.arena_bytes = packing.bytes;
   for (size_t i = 0; i < items.size(); ++i) {

@@ -79,10 +79,10 @@ std::vector<const RangeSet*> Occupied::taken_during(const ir::Interval& item) co
 }
 
 // Each set moves the offset up to its own next gap, until none does.
-int64_t Occupied::lowest_gap(const ir::Interval& item) const {
-  if (item.begin >= item.end) return 0;
+int64_t Occupied::lowest_gap(const ir::Interval& item, int64_t from) const {
+  if (item.begin >= item.end) return from;
   const std::vector<const RangeSet*> sets = taken_during(item);
-  int64_t at = 0;
+  int64_t at = from;
   for (size_t agreed = 0, i = 0; agreed < sets.size(); i = (i + 1) % sets.size()) {
     const int64_t next = sets[i]->lowest_gap(at, item.bytes);
     agreed = next == at ? agreed + 1 : 1;

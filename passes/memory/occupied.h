@@ -32,7 +32,8 @@ class Occupied {
  public:
   explicit Occupied(int64_t steps);
   void add(const ir::Interval& item, int64_t offset);
-  int64_t lowest_gap(const ir::Interval& item) const;  // the lowest offset that is free at every step of the item
+  // The lowest offset from there on that is free at every step of the item.
+  int64_t lowest_gap(const ir::Interval& item, int64_t from) const;
 
  private:
   // The sets that hold what is taken at any step of the item.

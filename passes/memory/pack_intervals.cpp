@@ -14,69 +14,119 @@ namespace {
 
 using Order = std::vector<size_t>;
 
+// Bytes of an item, relative to its offset.
+struct Part {
+  size_t item = 0;
+  int64_t offset = 0;
+  Interval live;
+};
+
+// Another item, part of which lives while part of this one does: the bytes that it takes from this one, as if this one had
+// no other part. Relative to the other's offset; the begin may lie behind the end, where this one's part lies far inside.
+struct Overlap {
+  size_t item = 0;
+  Range taken;
+};
+
 struct Problem {
   std::vector<Interval> items;  // sizes rounded up
-  int64_t steps = 0;
+  std::vector<Part> parts;      // of all items, in their order
+  std::vector<size_t> first;    // by item: its first part; then the number of parts
+  int64_t steps = 0, alignment = 1;
   // By item: those that live at the same time. Empty where there are too many pairs of them.
-  std::vector<std::vector<size_t>> overlaps;
+  std::vector<std::vector<Overlap>> overlaps;
   size_t pairs = 0;
   int64_t max_live = 0;
+
+  std::span<const Part> parts_of(size_t item) const {
+    return std::span(parts).subspan(first[item], first[item + 1] - first[item]);
+  }
 };
 
 constexpr size_t kMostPairs = 50'000;
 
-Order by_begin(const std::vector<Interval>& items) {
-  Order order(items.size());
+Order by_begin(const std::vector<Part>& parts) {
+  Order order(parts.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return items[a].begin < items[b].begin; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return parts[a].live.begin < parts[b].live.begin; });
   return order;
 }
 
-size_t overlapping_pairs(const std::vector<Interval>& items) {
+size_t overlapping_pairs(const std::vector<Part>& parts) {
   std::vector<int64_t> ends;
-  ends.reserve(items.size());
-  for (const Interval& i : items) ends.push_back(i.end);
+  ends.reserve(parts.size());
+  for (const Part& part : parts) ends.push_back(part.live.end);
   std::sort(ends.begin(), ends.end());
   size_t pairs = 0, begun = 0, ended = 0;
-  for (const size_t i : by_begin(items)) {
-    while (ended < ends.size() && ends[ended] <= items[i].begin) ++ended;
+  for (const size_t i : by_begin(parts)) {
+    while (ended < ends.size() && ends[ended] <= parts[i].live.begin) ++ended;
     pairs += begun++ - std::min(ended, begun);
   }
   return pairs;
 }
 
+// What the part `other` takes of an item of so many bytes, which has `part`: for one part each, its own bytes.
+Overlap overlap(const Part& part, const Part& other, int64_t bytes, int64_t alignment) {
+  const int64_t from = other.offset - part.offset - part.live.bytes + bytes;
+  return {other.item, {from, ir::align_up(other.offset + other.live.bytes - part.offset, alignment)}};
+}
+
 void find_overlaps(Problem& p) {
   p.overlaps.resize(p.items.size());
   Order active;
-  for (const size_t i : by_begin(p.items)) {
-    std::erase_if(active, [&](size_t j) { return p.items[j].end <= p.items[i].begin; });
+  for (const size_t i : by_begin(p.parts)) {
+    const Part& part = p.parts[i];
+    std::erase_if(active, [&](size_t j) { return p.parts[j].live.end <= part.live.begin; });
     for (const size_t j : active) {
-      p.overlaps[i].push_back(j);
-      p.overlaps[j].push_back(i);
+      const Part& other = p.parts[j];
+      if (other.item == part.item) continue;
+      p.overlaps[part.item].push_back(overlap(part, other, p.items[part.item].bytes, p.alignment));
+      p.overlaps[other.item].push_back(overlap(other, part, p.items[other.item].bytes, p.alignment));
     }
     active.push_back(i);
   }
 }
 
-Problem make_problem(std::span<const Interval> intervals, int64_t alignment) {
+Interval whole(const Buffer& b, int64_t bytes) {
+  Interval all{b.parts[0].live.begin, b.parts[0].live.end, bytes};
+  for (const ir::BufferPart& part : b.parts)
+    all.begin = std::min(all.begin, part.live.begin), all.end = std::max(all.end, part.live.end);
+  return all;
+}
+
+Problem make_problem(std::span<const Buffer> buffers, int64_t alignment) {
   Problem p;
+  p.alignment = alignment;
   // Where nothing ends with the first step, what it makes meets the same as if it were made with the second one: what
   // an entry gathers is packed as inputs from outside are.
-  const bool second = std::ranges::none_of(intervals, [](const Interval& i) { return i.end == 1; });
-  for (const Interval& i : intervals) {
-    const int64_t begin = second && i.begin == 0 && i.end > 1 ? 1 : i.begin;
-    p.items.push_back({begin, i.end, ir::align_up(i.bytes, alignment)});
-    p.steps = std::max(p.steps, i.end);
+  const bool second = std::ranges::none_of(buffers, [](const Buffer& b) {
+    return std::ranges::any_of(b.parts, [](const ir::BufferPart& part) { return part.live.end == 1; });
+  });
+  const auto shifted = [&](Interval live) {
+    if (second && live.begin == 0 && live.end > 1) live.begin = 1;
+    return live;
+  };
+  std::vector<Interval> live;
+  for (const Buffer& b : buffers) {
+    const int64_t bytes = ir::align_up(b.bytes, alignment);
+    p.first.push_back(p.parts.size());
+    for (const ir::BufferPart& part : b.parts) p.parts.push_back({p.items.size(), part.offset, shifted(part.live)});
+    p.parts.back().live.bytes += bytes - b.bytes;
+    p.items.push_back(shifted(whole(b, bytes)));
+    p.steps = std::max(p.steps, p.items.back().end);
   }
-  p.pairs = overlapping_pairs(p.items);
+  p.first.push_back(p.parts.size());
+  for (const Part& part : p.parts) live.push_back(part.live);
+  p.pairs = overlapping_pairs(p.parts);
   if (p.pairs <= kMostPairs) find_overlaps(p);
-  p.max_live = ir::max_live_bytes(p.items, alignment);
+  p.max_live = ir::max_live_bytes(live, /*alignment=*/1);
   return p;
 }
 
 enum class Fit { first, best };
 
-// The lowest gap that takes the item, or the tightest one.
+// The lowest gap that takes the item, or the tightest one. `taken` may lie below 0, or begin behind their end (Overlap).
 int64_t find_gap(std::vector<Range>& taken, int64_t bytes, Fit fit) {
   std::sort(taken.begin(), taken.end());
   int64_t end = 0, found = -1, tightest = std::numeric_limits<int64_t>::max();
@@ -99,8 +149,8 @@ int64_t place(const Problem& p, const Order& order, Fit fit, int64_t limit, std:
   int64_t peak = 0;
   for (const size_t i : order) {
     taken.clear();
-    for (const size_t j : p.overlaps[i])
-      if (offsets[j] >= 0) taken.push_back({offsets[j], offsets[j] + p.items[j].bytes});
+    for (const auto& [j, range] : p.overlaps[i])
+      if (offsets[j] >= 0) taken.push_back({offsets[j] + range.from, offsets[j] + range.to});
     offsets[i] = find_gap(taken, p.items[i].bytes, fit);
     peak = std::max(peak, offsets[i] + p.items[i].bytes);
     if (peak > limit) return peak;
@@ -114,14 +164,23 @@ int64_t place_with_tree(const Problem& p, const Order& order, std::vector<int64_
   Occupied occupied(p.steps);
   int64_t peak = 0;
   for (const size_t i : order) {
-    offsets[i] = occupied.lowest_gap(p.items[i]);
-    occupied.add(p.items[i], offsets[i]);
-    peak = std::max(peak, offsets[i] + p.items[i].bytes);
+    const std::span<const Part> parts = p.parts_of(i);
+    // Each part moves the item up to its own next gap, until none does.
+    int64_t at = 0;
+    for (size_t agreed = 0, part = 0; agreed < parts.size(); part = (part + 1) % parts.size()) {
+      const int64_t gap = occupied.lowest_gap(parts[part].live, at + parts[part].offset);
+      const int64_t next = ir::align_up(gap - parts[part].offset, p.alignment);
+      agreed = next == at ? agreed + 1 : 0;
+      at = next;
+    }
+    offsets[i] = at;
+    for (const Part& part : parts) occupied.add(part.live, at + part.offset);
+    peak = std::max(peak, at + p.items[i].bytes);
   }
   return peak;
 }
 
-// What `place` gives where no item ends after one before it in the order: what is placed lives at
+// What `place` gives for items of one part where no item ends after one before it in the order: what is placed lives at
 // the last step of the next item or has begun after it, so that one set says what is taken.
 int64_t place_from_the_end(const Problem& p, const Order& order, std::vector<int64_t>& offsets) {
   offsets.assign(p.items.size(), 0);
@@ -190,8 +249,9 @@ Plan first_good(const Problem& p) {
   Plan best;
   for (const Key key : {late_dying, large, large_and_lasting}) {
     Plan plan{order_by(p, key), Fit::first, 0, {}};
-    plan.bytes = key == late_dying ? place_from_the_end(p, plan.order, plan.offsets)
-                                   : place_with_tree(p, plan.order, plan.offsets);
+    const bool from_the_end = key == late_dying && p.parts.size() == p.items.size();
+    plan.bytes =
+        from_the_end ? place_from_the_end(p, plan.order, plan.offsets) : place_with_tree(p, plan.order, plan.offsets);
     if (plan.bytes < best.bytes) best = std::move(plan);
     if (best.bytes <= p.max_live + p.max_live / 100) break;
   }
@@ -204,8 +264,8 @@ Order moved(const Problem& p, const Plan& plan, std::mt19937& random) {
   for (size_t i = 0; i < p.items.size(); ++i)
     if (plan.offsets[i] + p.items[i].bytes == plan.bytes) top.push_back(i);
   size_t pick = top[random() % top.size()];
-  const Order& neighbours = p.overlaps[pick];
-  if (random() % 3 == 0 && !neighbours.empty()) pick = neighbours[random() % neighbours.size()];
+  const std::vector<Overlap>& neighbours = p.overlaps[pick];
+  if (random() % 3 == 0 && !neighbours.empty()) pick = neighbours[random() % neighbours.size()].item;
   Order order = plan.order;
   const auto at = std::find(order.begin(), order.end(), pick);
   const auto position = static_cast<size_t>(at - order.begin());
@@ -241,11 +301,17 @@ Plan search(const Problem& p) {
 
 }  // namespace
 
-Packing pack_intervals(std::span<const Interval> intervals, int64_t alignment) {
-  const Problem p = make_problem(intervals, alignment);
-  if (intervals.empty()) return {};
+Packing pack_buffers(std::span<const Buffer> buffers, int64_t alignment) {
+  if (buffers.empty()) return {};
+  const Problem p = make_problem(buffers, alignment);
   Plan best = p.overlaps.empty() ? first_good(p) : search(p);
   return {std::move(best.offsets), best.bytes, p.max_live};
+}
+
+Packing pack_intervals(std::span<const Interval> intervals, int64_t alignment) {
+  std::vector<Buffer> buffers;
+  for (const Interval& i : intervals) buffers.push_back({i.bytes, {{0, i}}});
+  return pack_buffers(buffers, alignment);
 }
 
 }  // namespace heddle::passes

@@ -2,6 +2,9 @@
 //
 //   live [0, 2) 256 bytes, [1, 3) 256 bytes, [2, 4) 512 bytes  ->  offsets 0, 512, 0 in 768 bytes
 //
+// A buffer may have parts that are needed during different steps: it is placed as a whole, and other buffers may lie in
+// a part while it is not needed.
+//
 // Offline dynamic storage allocation is NP-hard (Garey and Johnson 1979, problem SR2); a portfolio of greedy orders
 // followed by a short local search comes within a percent of the lower bound on training steps. Deterministic: the
 // search is bounded by iterations, not by time. Knows nothing of graphs.
@@ -16,12 +19,19 @@ namespace heddle::passes {
 
 using ir::Interval;
 
-struct Packing {
-  std::vector<int64_t> offsets;  // one per interval, multiples of the alignment
-  int64_t bytes = 0;             // of the arena
-  int64_t max_live = 0;          // lower bound: the largest sum of live sizes, each rounded up to the alignment
+// A buffer whose parts are needed during different steps: where one is not, another buffer may lie.
+struct Buffer {
+  int64_t bytes = 0;
+  std::vector<ir::BufferPart> parts;  // side by side, from offset 0 on: all bytes
 };
 
-Packing pack_intervals(std::span<const Interval> intervals, int64_t alignment);
+struct Packing {
+  std::vector<int64_t> offsets;  // one per buffer, multiples of the alignment
+  int64_t bytes = 0;             // of the arena
+  int64_t max_live = 0;  // lower bound: the largest sum of live sizes, each buffer's rounded up to the alignment
+};
+
+Packing pack_buffers(std::span<const Buffer> buffers, int64_t alignment);
+Packing pack_intervals(std::span<const Interval> intervals, int64_t alignment);  // buffers of one part each
 
 }  // namespace heddle::passes

@@ -49,8 +49,10 @@ TEST(Occupied, FindsTheLowestGapOfAllStepsOfAnItem) {
     std::vector<char> taken(kBytes, 0);
     for (const auto& [item, offset] : placed)
       if (item.begin < asked.end && asked.begin < item.end) std::fill_n(taken.begin() + offset, item.bytes, char{1});
-    const auto expected = std::search_n(taken.begin(), taken.end(), asked.bytes, char{0}) - taken.begin();
-    ASSERT_EQ(occupied.lowest_gap(asked), expected) << "round " << round;
+    for (const int64_t from : {int64_t{0}, below(40)}) {
+      const auto expected = std::search_n(taken.begin() + from, taken.end(), asked.bytes, char{0}) - taken.begin();
+      ASSERT_EQ(occupied.lowest_gap(asked, from), expected) << "round " << round << ", from " << from;
+    }
   }
 }
 

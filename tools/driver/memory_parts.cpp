@@ -60,8 +60,10 @@ class Arena {
     const int64_t step = fullest_step(g, items);
     int64_t live = 0;
     for (const ArenaItem& item : items) {
-      if (step < item.live.begin || step >= item.live.end) continue;
-      const int64_t bytes = align_up(item.live.bytes, kArenaAlignment);
+      int64_t bytes = 0;
+      for (const Interval& part : live_parts({item}))
+        if (step >= part.begin && step < part.end) bytes += part.bytes;
+      if (bytes == 0) continue;
       live += bytes;
       if (item.root.valid())
         add_value(g[item.root], bytes);
@@ -91,10 +93,9 @@ class Arena {
  private:
   static int64_t fullest_step(const Graph& g, const std::vector<ArenaItem>& items) {
     std::vector<int64_t> change(g.order.size() + 2, 0);
-    for (const ArenaItem& item : items) {
-      const int64_t bytes = align_up(item.live.bytes, kArenaAlignment);
-      change[static_cast<size_t>(item.live.begin)] += bytes;
-      change[static_cast<size_t>(item.live.end)] -= bytes;
+    for (const Interval& part : live_parts(items)) {
+      change[static_cast<size_t>(part.begin)] += part.bytes;
+      change[static_cast<size_t>(part.end)] -= part.bytes;
     }
     std::partial_sum(change.begin(), change.end(), change.begin());
     return std::ranges::max_element(change) - change.begin();
