@@ -41,8 +41,8 @@ enum class Axis {
   one_of_team,   // no loop: one thread of each team
   one_of_block,  // no loop: one thread of each block
   one_of_all,    // no loop: one thread of the launch
-  last_block,  // extents: blocks that arrive, blocks per meeting, meetings; the last block of each meeting executes it
-  last_part,   // extents: the parts of a sum that meet; executed by the last block of each tile
+  last_block,    // extents: arriving blocks, blocks per meeting, meetings; each meeting's last block executes it
+  last_part,     // extents: the parts of a sum that meet; each tile's last block executes it
   last_columns,  // extent columns; shared by the threads of the last block
 };
 

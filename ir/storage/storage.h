@@ -59,8 +59,8 @@ struct ByteRanges {
 };
 ByteRanges byte_ranges(const Graph& g);
 
-// Flags by ValueId index: 1 for states that the graph updates. Outputs of the graph must not lie in such a state,
-// because they are read after the updates.
+// Flags by ValueId index: 1 for states that the graph updates. Outputs and next values must not be views of such a
+// state, because the updates are executed before they are read.
 std::vector<char> updated_states(const Graph& g);
 
 // By ValueId index: the storage of each value if every possible view is taken. A view is a movement that only renames
