@@ -27,8 +27,8 @@ Window placed(Window window, const std::string& what, const std::string& side);
 // "depth", "height", "width": the axis before the channels is the width.
 std::string side_name(size_t side, size_t axes);
 Dims sizes_of(const std::vector<Window>& axes);
-// Throws InferError unless each window overlaps the image and the distance between elements of the window is at most
-// the length of the image.
+// Throws InferError if a window may lie entirely in the padding: if the padding covers a whole window, or if there is
+// padding and the dilation is larger than the image.
 void check_reach(const Window& w, const Dims& pads, const Dims& window);
 
 // Appends the input position of window element `tap` at output position `out` to the map, with a guard if it may be in
