@@ -79,9 +79,9 @@ class ProductText {
             plan.kept && !plan.borders.empty() ? text_.names.fresh(name + "_borders") : ""};
   }
 
-  // A product whose right side stays in shared memory (9_resident.cuh). Its runs end at the same products as in the tiled
-  // product. There a run ends as a step begins, and the step that is multiplied next is `stages - 1` steps older. So the
-  // first run is shorter.
+  // A product whose right side stays in shared memory (9_resident.cuh). Its runs end at the same products as in the
+  // tiled product. There a run ends as a step begins, and the step that is multiplied next is `stages - 1` steps older.
+  // So the first run is shorter.
   void write_slice(const Nest& products) {
     const int64_t depth = schedule_.tile[2], steps = ceil_div(ceil_div(plan_.space[kDepth], depth), schedule_.split_k);
     const int64_t first = runs_.steps == 0 ? 0 : runs_.steps - (schedule_.stages - 1) % runs_.steps;
