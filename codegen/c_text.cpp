@@ -33,7 +33,7 @@ std::string operand_text(const std::string& text) {
   return text.find(' ') == std::string::npos ? text : "(" + text + ")";
 }
 
-// Its text needs parentheses before another multiplication, division or remainder.
+// Whether the text of the expression needs parentheses before another multiplication, division or remainder.
 bool is_sum(const IndexExpr& e, std::span<const std::string> names) {
   if (e.terms.size() != 1 || e.constant != 0 || e.terms[0].coefficient < 0) return true;
   const IndexTerm& t = e.terms[0];

@@ -94,7 +94,7 @@ Kernel facts_of(const KernelText& text, const std::string& symbol) {
 }  // namespace
 
 EmittedKernel emit_kernel(const Graph& kernel, const std::string& wish) {
-  // A kernel named after its one operator must not meet the C function of that name.
+  // A kernel with one operator has the operator's name, which must not collide with a C function.
   const std::string symbol = identifier(wish.starts_with("k_") ? wish : "k_" + wish);
   KernelText text = prepare(kernel);
   text.symbol = symbol;

@@ -25,7 +25,8 @@ size_t highest_coordinate(const IndexExpr& e) {
 
 std::string place_comment(const Location& loc) {
   if (!loc.valid()) return {};
-  // Without the folder: copies of a model have equal text, and one entry in the kernel cache.
+  // The folder is left out, so that copies of a model in other folders have equal text and share an entry in the kernel
+  // cache.
   std::string place = own_place(to_string(loc));
   place.erase(0, place.rfind('/') + 1);
   return "  // " + comment_text(place);
@@ -128,7 +129,7 @@ std::string Body::kept_at(size_t i) const {
 
 // --- nodes ---
 
-// Attributes name the parameters of the text in the place of the kernel's scalars.
+// Replaces the names of the kernel's scalars in the attributes by the names of parameters in the text.
 Signature Body::with_parameters(Signature s) const {
   for (auto& [name, value] : s.attrs)
     if (auto* scalar = std::get_if<ScalarName>(&value); scalar != nullptr)
@@ -171,7 +172,7 @@ Operand Body::move(ValueId v, const Node& n, const Signature& s, const IndexMap&
   size_t scope = 0;
   for (size_t i = 0; i < accesses.size(); ++i) {
     const std::string guard = guard_text(accesses[i], coordinates_);
-    if (guard == "false") continue;  // all of this part of the columns is made of others
+    if (guard == "false") continue;  // no element of this part of the columns comes from this operand
     Operand operand = value(n.operands[i], accesses[i]);
     scope = std::max({scope, operand.scope, guard.empty() ? 0 : scope_of(accesses[i])});
     if (guard.empty() && expression.empty()) return operand;
@@ -182,7 +183,8 @@ Operand Body::move(ValueId v, const Node& n, const Signature& s, const IndexMap&
   return named(v, expression + literal(fill, s.results[0].dtype), scope, n.loc);
 }
 
-// The linear index, or where it counts along a group of four: the group's and the place in it.
+// The linear index. If it runs along a group of four random numbers, it is the index of the group and the position in
+// it.
 std::string Body::element_index(const IndexExpr& linear, const IndexMap& at) const {
   if (!text_.groups || !neighbours_in_packets(linear, 4)) return index(linear, at.extents);
   return fmt::format("hd::Element{{{}, k}}", index_text(linear, at.extents, at_packet()));

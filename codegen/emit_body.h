@@ -1,5 +1,5 @@
-// The statements of a kernel's body: each value, at each place where it is needed, becomes one statement in the
-// outermost scope that knows the coordinates it depends on.
+// Body: prints the statements of a kernel's body. A value at an index becomes one statement, in the outermost scope
+// that has the coordinates on which it depends.
 //
 //   %c = broadcast(%a); %d = add(%b, %c)   ->   const float a = a_in[column];
 //                                               const float b = b_in[row * 128 + column];
@@ -18,27 +18,27 @@
 
 namespace heddle::codegen {
 
-// What the kernel's text is written with: fixed before its statements are.
+// The facts and names with which a kernel's text is printed. Most of them are fixed before the statements are printed.
 struct KernelText {
   const ir::Graph& kernel;
   ir::KernelPlan plan;
-  ir::ContractPlan contract = {};  // of a product
+  ir::ContractPlan contract = {};  // for a product
   std::string index_type;          // "int" or "hd::i64"
-  int64_t vector_width = 1;        // elements at once: divides the columns, or there is one row
-  bool groups = false;             // packets on the host too: random numbers come four at a time
+  int64_t vector_width = 1;        // elements of a packet; it divides the columns, or there is one row
+  bool groups = false;             // there are packets on the host too, because random numbers come four at a time
   int64_t team = 1;
   int64_t prefetch_distance = 1;              // rows whose packets are loaded before the first of them is computed
   std::map<ir::ValueId, std::string> inputs;  // pointer parameters
-  std::map<std::string, std::string> scalars = {};          // parameters for what each launch supplies
-  std::map<ir::ValueId, std::vector<std::string>> outputs;  // more than one where a value is returned twice
+  std::map<std::string, std::string> scalars = {};          // parameters for the numbers that each launch supplies
+  std::map<ir::ValueId, std::vector<std::string>> outputs;  // pointer parameters; several if a value is returned twice
   Names names;
-  std::vector<std::string> kept = {};  // of plan.kept, by position: the registers' names
+  std::vector<std::string> kept = {};  // names of the registers of plan.kept
   std::string symbol = {};
-  std::vector<std::string> tables = {};  // constants that stand before the kernel
-  std::optional<UnitSlice> slice = {};   // the text is of this alone, from hd_unit on
+  std::vector<std::string> tables = {};  // constants before the kernel
+  std::optional<UnitSlice> slice = {};   // the text computes only this slice; its first unit is hd_unit
 };
 
-// An expression of the text, and the scope it is available in.
+// An expression of the text, and the scope in which it is available.
 struct Operand {
   std::string text;
   size_t scope = 0;
@@ -48,47 +48,48 @@ class Body {
  public:
   explicit Body(KernelText& text);
 
-  // Of a space that has more than rows and columns: before any loop.
+  // Adds coordinates after row and column. Call it before any loop.
   void add_coordinates(const std::vector<std::string>& names);
 
-  // Scopes, from the outermost: coordinates below `covers` are known in one. A packet scope loads and stores packets,
-  // and computes what all elements of a packet share: it does not know the column of one.
+  // Opens a scope inside the innermost one. Coordinates with numbers below `covers` are known in it. A packet scope
+  // loads and stores packets, and computes what all elements of a packet share; it does not know the column of an
+  // element.
   void open(size_t covers, bool packet = false);
-  std::vector<std::string> close();  // its lines; what it named is forgotten
+  std::vector<std::string> close();  // closes the innermost scope and returns its lines; its names are forgotten
   void line(const std::string& text) { scopes_.back().lines.push_back(text); }
   void line_in(size_t scope, const std::string& text) { scopes_[scope].lines.push_back(text); }
   void lines(const std::vector<std::string>& all);
   size_t depth() const { return scopes_.size(); }
 
-  // The value at an access, computed now if it is not at hand.
+  // The value at an access. Prints the statements that compute it, unless they are printed already.
   Operand value(ir::ValueId v, const ir::IndexMap& wanted);
-  // A result of a reduction over rows, columns or everything, which the surrounding loops have finished.
+  // Defines a result of a reduction over rows, columns or everything, which the surrounding loops have finished.
   void define(ir::ValueId v, const std::string& text);
   void make_single(const ir::loop::Single& single);
-  // What is defined in another body of the kernel, around this one.
+  // Takes over the defined values of the surrounding body of the same kernel.
   void share(const Body& other) { defined_ = other.defined_; }
-  // The value at an access is what `expression` reads, from now until the scope is closed.
+  // Sets the value at an access to `expression`, until the scope is closed.
   void take(ir::ValueId v, const ir::IndexMap& at, const std::string& expression);
-  // Computes the result and stores it. One element per point waits for `take_stores`: it may lie over an operand that
-  // another result is made of, so all loads of a point, or of a packet, come before its stores.
+  // Computes the result and stores it. The store of an element per point is delayed until `take_stores`. It may
+  // overwrite an operand of another result, so all loads of a point, or of a packet, must come before its stores.
   void store(const ir::loop::Store& store, const std::string& condition);
   std::vector<std::string> take_stores();
   // Adds the reduction's element at this point to the accumulator.
   void accumulate(const ir::loop::Accumulate& add, const std::string& accumulator, const std::string& condition);
-  // The loop body over columns: packet loads, then what is computed element by element, then the stores.
-  // `behind_row`: the lines of the scope around stand in front of the loop over columns, once for each row.
+  // The body of the loop over columns: packet loads, then computation element by element, then the stores.
+  // `behind_row`: the lines of the surrounding scope come before the loop over columns, once for each row.
   void open_columns(bool behind_row = false);
   std::vector<std::string> close_columns();
-  // Where rows are loaded in batches: their packets' declarations, and the statements that load one row's.
+  // If rows are loaded in batches: declarations of arrays for their packets, and statements that load one row.
   struct Ahead {
     std::vector<std::string> arrays, loads;
   };
   Ahead take_ahead() { return std::exchange(ahead_, {}); }
-  // Whether reductions of all columns stand in front of the loop over columns: from here on none does.
+  // Whether reductions of all columns were printed before the loop over columns. Resets the flag.
   bool take_reduced_columns() { return std::exchange(reduced_columns_, false); }
 
-  // The pass over the row that the following lines belong to: it writes the elements that the plan keeps from it, and
-  // reads those that earlier ones kept. Outside of passes none.
+  // Sets the pass over the row to which the following lines belong. They write the elements that the plan keeps from
+  // this pass, and read elements that earlier passes kept. Nothing: outside of passes.
   void set_phase(std::optional<int> phase) { phase_ = phase; }
 
  private:
@@ -107,7 +108,7 @@ class Body {
   std::string element(ir::ValueId v, const std::string& offset, const std::string& guard) const;
   bool is_mask(const ir::IndexMap& at) const;
   std::string mask_text(const ir::IndexMap& at) const;
-  std::string condition_text(const ir::IndexMap& at) const;  // of the guards: "" where they always hold
+  std::string condition_text(const ir::IndexMap& at) const;  // of the guards; "" if there are none
   std::optional<Operand> load_packet(ir::ValueId v, const ir::IndexMap& at, const ir::IndexExpr& linear);
   ir::Packets packets(bool here = true) const;
   void store_packet(ir::ValueId v, const Operand& operand, const ir::IndexExpr& linear, const ir::IndexMap& at);
@@ -118,7 +119,7 @@ class Body {
   Operand elementwise(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);
   Operand source(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);
   Operand lookup(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);
-  // The coordinate's text and, where the index may be outside, the condition under which it is inside.
+  // A coordinate that a lookup binds: its text, and the condition that it is in range ("" if it always is).
   struct Bound {
     std::string coordinate, inside;
     size_t scope = 0;
@@ -133,13 +134,13 @@ class Body {
     return index_text(e, extents, coordinates_);
   }
   std::string element_index(const ir::IndexExpr& linear, const ir::IndexMap& at) const;
-  std::vector<std::string> at_packet() const;  // the coordinates' texts where a packet starts
-  std::string rest_text() const;               // the elements left from `column` on, where the last packet is not full
+  std::vector<std::string> at_packet() const;  // the texts of the coordinates at the start of a packet
+  std::string rest_text() const;               // the elements from `column` on, if the last packet is not full
   // A reduction inside a point, or inside each point of a packet.
   struct Running {
-    std::string accumulator, valid;  // `valid`: counts the points, where the result needs that
+    std::string accumulator, valid;  // `valid` counts the points whose guards hold, if the result needs their number
     bool packets = false;
-    bool columns = false;  // of all columns at once
+    bool columns = false;  // for all columns at once
     bool runs = false;     // a long sum
     std::string at(const std::string& name) const {
       return name.empty() ? name : packets ? name + "[k]" : columns ? name + "[column]" : name;
@@ -156,15 +157,16 @@ class Body {
                                         const Running& running);
   void in_scope(size_t scope, const std::function<void()>& write);
   Operand compute_or_load(ir::ValueId v, const ir::IndexMap& at);
-  void know(ir::ValueId v, const ir::IndexMap& at, const Operand& operand);  // and keeps it, if the plan says so
+  void know(ir::ValueId v, const ir::IndexMap& at, const Operand& operand);  // also keeps it, if it is in plan.kept
   std::string kept_at(size_t i) const;
   Operand named(ir::ValueId v, const std::string& expression, size_t scope, const Location& loc);
-  size_t defined_covers(ir::ValueId v) const;  // coordinates known where a defined value is
+  size_t defined_covers(ir::ValueId v) const;  // the number of coordinates known in the scope of a defined value
   size_t covers_below(const ir::Node& n) const;
   size_t scope_of(const ir::IndexMap& access) const;
   size_t scope_of(const ir::IndexExpr& e) const;
   size_t scope_for(size_t covers, bool on_column) const;
-  // Coordinates of the expression that loops count; `scope` becomes at least the scope of what lookups bind.
+  // The number of coordinates that cover the expression, without those that lookups bind; for the latter it raises
+  // `scope` to their scopes.
   size_t loops_covered(const ir::IndexExpr& e, size_t& scope) const;
 
   KernelText& text_;
@@ -172,17 +174,17 @@ class Body {
   std::vector<Scope> scopes_;
   std::vector<Known> known_;
   Ahead ahead_;
-  std::vector<std::string> stores_;  // of the point or packet, for after its elements
+  std::vector<std::string> stores_;  // delayed stores of the point or packet
   std::map<ir::ValueId, std::string> defined_;
-  bool behind_row_ = false;      // of the loop over columns that is open
-  bool around_columns_ = false;  // a reduction of all columns is written, whose innermost loop they are
+  bool behind_row_ = false;      // the argument of open_columns
+  bool around_columns_ = false;  // a reduction of all columns is being printed; the columns are its innermost loop
   bool reduced_columns_ = false;
-  bool spread_ = false;                   // the loop that is written is shared by a warp's lanes
-  std::vector<std::string> coordinates_;  // texts of row, column, loop counters, then of what lookups bind
+  bool spread_ = false;                   // the lanes of a warp share the loop that is being printed
+  std::vector<std::string> coordinates_;  // texts of row, column, loop counters, then of coordinates bound by lookups
   size_t first_bound_ = SIZE_MAX;         // the first coordinate that a lookup binds
-  std::vector<size_t> bound_scopes_;      // in which they are known
+  std::vector<size_t> bound_scopes_;      // the scopes of the bound coordinates
   std::optional<int> phase_;
-  std::vector<bool> written_;  // of plan.kept
+  std::vector<bool> written_;  // which elements of plan.kept are written
 };
 
 // One more than the highest coordinate that the expression depends on.

@@ -49,7 +49,8 @@ class ProductText {
     if (runs_.steps > 0) product.push_back(sums_ + ".finish();");
     append(product, results);
     body_.line(fmt::format("using {} = {};", product_, product_type()));
-    // More than a text may declare is the launch's to supply: one side behind the other.
+    // The tiles may need more shared memory than a text may declare, so the launch supplies it. The right side's tile
+    // follows the left side's.
     body_.line(fmt::format("HD_SIDE({}::{}, {}, 0);", product_, left_.type, left_.tile));
     body_.line(fmt::format("HD_SIDE({}::{}, {}, sizeof({}));", product_, right_.type, right_.tile, left_.tile));
     body_.lines(block(fmt::format("HD_PRODUCTS({}, {}, {}, {}, matrix, top, left, {}, {})", text_.index_type, product_,
@@ -78,8 +79,9 @@ class ProductText {
             plan.kept && !plan.borders.empty() ? text_.names.fresh(name + "_borders") : ""};
   }
 
-  // The right side stays in shared memory: 9_resident.cuh. Where the kernel's sums of a part end its
-  // first run is the steps' order: a run ends before the step that is multiplied `stages - 1` later.
+  // A product whose right side stays in shared memory (9_resident.cuh). Its runs end at the same products as in the
+  // tiled product. There a run ends as a step begins, and the step that is multiplied next is `stages - 1` steps older.
+  // So the first run is shorter.
   void write_slice(const Nest& products) {
     const int64_t depth = schedule_.tile[2], steps = ceil_div(ceil_div(plan_.space[kDepth], depth), schedule_.split_k);
     const int64_t first = runs_.steps == 0 ? 0 : runs_.steps - (schedule_.stages - 1) % runs_.steps;
@@ -135,9 +137,8 @@ class ProductText {
       append(fills, s->plan->packet > 0 ? copied(*s) : computed(*s));
     }
     append(lines, block(fmt::format("HD_FILLS({})", step_), fills));
-    // A run ends as the next one begins. Behind the products, sums that are ready early would join
-    // doubles while the others are made: ptxas orders the loads for that, and spills (sm_120: 572
-    // bytes).
+    // A run ends when the next one begins, not after the products of its last step. There ptxas would overlap the
+    // additions of doubles with the remaining products, order the loads for that, and spill (sm_120: 572 bytes).
     if (runs_.steps == 1) lines.push_back(sums_ + ".flush();");
     if (runs_.steps > 1) lines.push_back(fmt::format("if ({} % {} == 0) {}.flush();", step_, runs_.steps, sums_));
     lines.push_back(fmt::format("hd::multiply<{}>({}, {}, {}, {});", product_, sums_, left_.tile, right_.tile, step_));
@@ -155,7 +156,7 @@ class ProductText {
   }
   std::string place(const Side& s) const { return fmt::format("{} - {}, k - {}", s.counter, s.first, from_); }
 
-  // Where the tile reaches beyond the product, there are zeros.
+  // The condition that an element of the tile lies inside the product; elements outside are zeros.
   std::string inside(const Side& s) const {
     std::vector<std::string> conditions;
     if (s.extent % s.length != 0) conditions.push_back(fmt::format("{} < {}", s.counter, s.extent));
@@ -181,7 +182,7 @@ class ProductText {
     return lines;
   }
 
-  // Two numbers as one, of the borders' parts.
+  // hd::pair of one number from each border.
   std::string pair_of(const Side& s, const std::function<IndexExpr(const Border&)>& part) const {
     std::vector<std::string> numbers;
     for (const Border& b : s.plan->borders) numbers.push_back(index_text(part(b), plan_.space, names_));
@@ -189,7 +190,7 @@ class ProductText {
     return fmt::format("hd::pair({})", joined(numbers, ", "));
   }
 
-  // Whether the element exists.
+  // The condition that the element exists, as far as the guards decide.
   std::string exists(const Side& s) const {
     if (s.borders.empty()) return guard_text(s.plan->memory_at, names_);
     std::vector<std::string> extents;
@@ -205,7 +206,8 @@ class ProductText {
     if (s.plan->kept)
       offset = fmt::format("{}.item[slot] + ({})", s.kept, index_text(s.plan->from_k, at.extents, names_));
     std::string there = both(inside(s), exists(s));
-    // Behind a branch what its borders are to be found from k would be found for each packet anew.
+    // `&` instead of `&&`: behind a branch, the parts of the borders that depend on k would be computed for each
+    // packet.
     if (!s.borders.empty() && !inside(s).empty()) there = fmt::format("({}) & {}", inside(s), exists(s));
     const std::string copy = fmt::format("{}.copy<{}>({}, {}, {} + ({}), {});", s.tile, s.plan->packet, step_, place(s),
                                          text_.inputs.at(s.plan->memory), offset, there.empty() ? "true" : there);

@@ -1,4 +1,4 @@
-// Lookups: an index is loaded once, checked, and is a coordinate from there on.
+// Text of lookups: an index is loaded and checked once, and is then used as a coordinate.
 //
 //   gather(%table: f32[100,64], %ids: i32[8])   ->   const int id = hd::index<int>(ids_in[row]);
 //                                                    const bool id_inside = hd::inside(id, 100);
@@ -41,7 +41,8 @@ Body::Bound Body::bind(const Node& n, const IndexMap& at, int64_t extent) {
   return {name, inside, index.scope};
 }
 
-// What is known of other places has the same coordinates as what is bound here, and other meanings.
+// The value at an access with bound coordinates. Known values of other lookups use the same coordinate numbers with
+// other meanings, so they are hidden meanwhile.
 Operand Body::at_bound(ValueId v, const IndexMap& at, size_t first, const std::vector<Bound>& bound) {
   const auto of_bound = [&](const Known& known) { return depends_from(known.at, first); };
   std::vector<Known> hidden;

@@ -47,7 +47,8 @@ class LoopText {
     HEDDLE_CHECK(false, "a part of a product stands alone");
   }
 
-  // What is known before the loop, and the loop; further columns have a body of their own.
+  // The values that are computed before the loop, and the loop. Parts of the columns after the first have a Body of
+  // their own.
   void points(Body& body, const Nest& nest) {
     if (nest.first > 0) {
       Body other(text_);
@@ -125,7 +126,7 @@ class LoopText {
                        text_.vector_width, of_long);
   }
 
-  // What a loop says in addition, where sums are long: how many of its turns make a run, and what ends one.
+  // Further macro arguments of a loop with long sums: the turns of a run, and the calls that end a run.
   std::string end_of_runs(const Nest& nest) const {
     if (nest.runs.turns == 0) return {};
     std::vector<std::string> calls;
@@ -139,7 +140,7 @@ class LoopText {
     condition_.clear();
   }
 
-  // What the one thread computes is not there for others.
+  // Code for one thread. It has a Body of its own, because other threads do not have the values that it computes.
   void apart(Body& body, const Nest& nest, const std::string& head) {
     Body one(text_);
     one.share(body);
@@ -147,7 +148,7 @@ class LoopText {
     body.lines(block(head, one.close()));
   }
 
-  // All blocks meet at once, or in groups and then the groups.
+  // All blocks meet at once, or first in groups, and then the groups meet.
   void last_block(Body& body, const Nest& nest) {
     const int64_t gather = text_.plan.gather;
     meeting_ = nest.extents;
@@ -229,7 +230,8 @@ class LoopText {
                                                   : fmt::format("hd::get_total({})", name));
   }
 
-  // Makes the results of what a reduction has accumulated, `whole`, which `suffix` names.
+  // Computes the results of a reduction from its accumulator, the expression `whole`. `suffix` names the variable for
+  // it.
   void finish(Body& body, NodeId id, const char* suffix, const std::string& whole) {
     const Node& n = k_[id];
     const Signature s = signature(k_, n);
@@ -251,7 +253,7 @@ class LoopText {
 
   // --- tiles ---
 
-  // Nothing is known in the block's loop alone.
+  // No value is computed in the loop over tiles itself, outside of the loops over points.
   void tiles(Body& body, const Nest& nest) {
     tile_space_ = nest.extents;
     body.add_coordinates({"matrix"});
@@ -286,8 +288,9 @@ class LoopText {
     body.take(s.staged.value, s.staged.at, tiles_[next_++].second + ".get(row - top, column - left)");
   }
 
-  // The rows of the results lie far apart: what fetches ahead along memory does not foresee them. Asked for while the
-  // tile is turned, they are there in time; arrays beyond the second-level cache take 0.4 to 0.9 of the time.
+  // The rows of the results lie far apart, so hardware prefetchers do not foresee them. If they are prefetched while
+  // the tile is transposed, they are there in time. Arrays larger than the second-level cache then take 0.4 to 0.9 of
+  // the time.
   void write(Body& body, const Ahead& s) {
     const IndexExpr linear = linear_offset(s.at, k_[s.value].type.dims);
     const Dims& space = s.at.extents;
@@ -314,11 +317,11 @@ class LoopText {
   const Graph& k_;
   std::map<NodeId, std::string> accumulators_;
   std::map<size_t, std::string> partials_;
-  Dims meeting_;           // of the last_block around
-  std::string condition_;  // of one thread of a team
+  Dims meeting_;           // extents of the surrounding last_block
+  std::string condition_;  // inside one_of_team: the condition for the thread
   Dims tile_space_;
   std::vector<std::pair<std::string, std::string>> tiles_;  // declaration and name, in the order of their staging
-  size_t next_ = 0;                                         // of them that is taken
+  size_t next_ = 0;                                         // the tile that the next Unstage reads
 };
 
 }  // namespace

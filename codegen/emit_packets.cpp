@@ -1,4 +1,4 @@
-// Loads, and packets: elements of neighbouring columns that a thread loads, computes and stores together.
+// Text of loads and of packets: elements of neighbouring columns that a thread loads, computes and stores together.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,8 @@ Operand Body::load(ValueId v, const IndexMap& at) {
   const IndexExpr linear = linear_offset(at, k_[v].type.dims);
   if (std::optional<Operand> packet = load_packet(v, at, linear)) return *packet;
   const std::string offset = index(linear, at.extents), guard = guard_text(at, coordinates_);
-  // Of a single point every thread could load the element before the loop: but one of them overwrites it.
+  // If the value is overwritten, load it in the innermost scope. With a single point, all threads could load it before
+  // the loop, but one of them overwrites it.
   const size_t scope =
       is_overwritten(k_, v) ? scopes_.size() - 1 : std::max(scope_of(linear), guard.empty() ? 0 : scope_of(at));
   if (is_mask(at) && !is_overwritten(k_, v)) {
@@ -35,9 +36,10 @@ Operand Body::load(ValueId v, const IndexMap& at) {
   return named(v, element(v, offset, guard), scope, {});
 }
 
-// A window's guards that hold for all columns of a row, or for none, are a mask in the host's text: of all bits, or of
-// none. A load is then made in any case, in the first row where they fail, and g++ makes vectors of the columns. As
-// branches they kept it from that: max pooling of 3 x 3 with a border took 50 times as long.
+// Whether the guards of a window become a mask in the host's text. They must hold for all columns of a row, or for
+// none; then the mask has all bits set, or none. The load is always made; where the guards fail, it reads the first
+// row. So g++ vectorises the loop over columns. With branches it did not: max pooling of 3 x 3 with a border took 50
+// times as long.
 bool Body::is_mask(const IndexMap& at) const {
   if (generated(*k_.schedule).threads > 1 || text_.vector_width > 1 || first_bound_ != SIZE_MAX) return false;
   const auto of_columns = [](const Scope& s) { return s.covers == kColumn + 1; };
@@ -60,18 +62,18 @@ std::string Body::mask_text(const IndexMap& at) const {
 
 std::string Body::condition_text(const IndexMap& at) const {
   if (around_columns_ || !is_mask(at)) return guard_text(at, coordinates_);
-  // A comparison of columns: g++ 12 makes no vectors of what one condition of the whole row selects.
+  // A comparison with the column, because g++ 12 does not vectorise a selection by a condition of the whole row.
   return fmt::format("column < ({} & {})", mask_text(at), at.extents[kColumn]);
 }
 
-// What is read where the guard fails counts nowhere.
+// The element, or 0 where the guard fails; the value does not matter there.
 std::string Body::element(ValueId v, const std::string& offset, const std::string& guard) const {
   const std::string &from = text_.inputs.at(v), type = compute_type(k_[v].type.dtype);
   if (guard.empty()) return fmt::format("{}[{}]", from, offset);
   return fmt::format("{} ? {}({}[{}]) : {}(0)", guard, type, from, offset, type);
 }
 
-// In the outermost scope of packets that knows the coordinates.
+// Loads a packet in the outermost packet scope that has the coordinates.
 std::optional<Operand> Body::load_packet(ValueId v, const IndexMap& at, const IndexExpr& linear) {
   if (!loads_packet(packets(), at, linear)) return std::nullopt;
   size_t bound = 0, covers = loops_covered(linear, bound);

@@ -1,5 +1,5 @@
-// The body of a kernel as lines of text, printed from its loops: one function for all schedules,
-// and the parts of it that have a file of their own.
+// emit_loops: prints the body of a kernel from its loops, for all schedules. The other functions are parts of it in
+// files of their own.
 #pragma once
 #include "codegen/emit_body.h"
 
@@ -7,9 +7,9 @@ namespace heddle::codegen {
 
 std::vector<std::string> emit_loops(KernelText& text, const ir::loop::Statements& loops);
 
-// A product through tiles, its nest of Axis::products.
+// Prints a tiled product. `products` is its nest of Axis::products.
 void emit_products(KernelText& text, Body& body, const ir::loop::Nest& products);
-// A primitive: its call of the preamble, or the text of what it gathers.
+// Prints a primitive: a call of its function in the preamble, or for `feed` the text that gathers rows.
 std::vector<std::string> emit_primitive(KernelText& text, const ir::Node& n);
 
 }  // namespace heddle::codegen

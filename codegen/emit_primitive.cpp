@@ -1,4 +1,4 @@
-// A primitive's text: the call of the preamble, or loops over the rows of a batch that it gathers.
+// Text of primitives: a call of a function in the preamble, or for `feed` loops over the rows of a batch.
 #include <fmt/format.h>
 
 #include <cctype>
@@ -16,7 +16,7 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// The words that have another name here; what follows a colon or a point is a member's.
+// Replaces words of the text by their names in the kernel. A word after a colon or a point is a member and stays.
 std::string with_names(const std::string& text, const std::map<std::string, std::string>& names) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
@@ -32,7 +32,8 @@ std::string with_names(const std::string& text, const std::map<std::string, std:
   return out;
 }
 
-// "#3" is the pointer to operand 3: where there may be more than have names.
+// Replaces "#3" by the pointer to operand 3. Operators with any number of operands need it, because these have no
+// names.
 std::string with_operands(const std::string& text, const std::vector<std::string>& operands) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -48,7 +49,7 @@ std::string with_operands(const std::string& text, const std::vector<std::string
   return out;
 }
 
-// The kernel's parameter, or the number.
+// The text of a scalar attribute: the kernel's parameter, or the number.
 std::string scalar_of(const KernelText& text, const Attr& value) {
   if (const auto* scalar = std::get_if<ScalarName>(&value)) return text.scalars.at(scalar->name);
   return std::get<int64_t>(value) == INT64_MIN ? "(-9223372036854775807LL - 1)" : to_string(value) + "LL";

@@ -1,4 +1,4 @@
-// Reductions inside a point: a window, a short axis, a contraction without a library, as sequential loops.
+// Text of reductions inside a point, as sequential loops: a window, a short axis, a contraction without a library.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,13 +19,13 @@ void Body::make_single(const loop::Single& single) {
   spread_ = false;
 }
 
-// Written in the outermost scope that knows what it reads, so that nothing repeats it.
+// Prints the reduction in the outermost scope that has the coordinates of its operands, so that it is not repeated.
 Operand Body::reduce(ValueId v, const Node& n, const Signature& s, const IndexMap& at) {
   ReductionDomain d;
   HEDDLE_CHECK(reduction_domain(s, d) != nullptr, "an operator of a kind that kernels do not hold: " + n.op->name);
   size_t covers = covers_below(n);
   const auto add = [&](const IndexExpr& e) {
-    for (size_t c = covers; c < at.extents.size(); ++c)  // of the reduction's own loops nothing is known yet
+    for (size_t c = covers; c < at.extents.size(); ++c)  // without the reduction's own loops, which are not open yet
       if (depends_on(e, static_cast<int>(c))) covers = c + 1;
   };
   const ReductionAccess access = inner_reduction(s, d, at);
@@ -39,7 +39,7 @@ Operand Body::reduce(ValueId v, const Node& n, const Signature& s, const IndexMa
   return result;
 }
 
-// As if the scopes inside of this one were not open.
+// Runs `write` with `scope` as the innermost scope; the scopes inside it are hidden meanwhile.
 void Body::in_scope(size_t scope, const std::function<void()>& write) {
   std::vector<Scope> inner(std::make_move_iterator(scopes_.begin() + static_cast<std::ptrdiff_t>(scope) + 1),
                            std::make_move_iterator(scopes_.end()));
@@ -53,7 +53,8 @@ void Body::in_scope(size_t scope, const std::function<void()>& write) {
   scopes_.insert(scopes_.end(), std::make_move_iterator(inner.begin()), std::make_move_iterator(inner.end()));
 }
 
-// What the defined values that the node is computed from need: a reduction over nothing reads the row's own result.
+// The coordinates that defined values need from which the node is computed. For example, a reduction of one element may
+// read the result of its row.
 size_t Body::covers_below(const Node& n) const {
   std::vector<size_t> covers(k_.value_count(), 0);
   const auto most = [&](const Node& node) {
@@ -94,7 +95,7 @@ Operand Body::reduce_here(ValueId v, const Node& n, const Signature& s, const In
   return asked;
 }
 
-// The statement that adds one point; `condition` is where it contributes.
+// The statement that adds one point. `condition` becomes the condition under which the point contributes.
 std::string Body::add_text(const Node& n, const Signature& s, const ReductionAccess& access,
                            const std::string& accumulator, std::string& condition) {
   std::vector<std::string> arguments, guards;
@@ -109,9 +110,9 @@ std::string Body::add_text(const Node& n, const Signature& s, const ReductionAcc
   return fmt::format("{}.add({}{});", accumulator, element_call(s, arguments, k), indexed ? ", " + k : "");
 }
 
-// On the host a long loop inside a loop over columns is turned around, so that the compiler makes vectors of columns: each
-// has an accumulator of its own, and takes the same elements in the same order. A mean over positions takes a fourth of
-// the time.
+// Whether a long reduction loop is interchanged with the surrounding loop over columns (on the host). Then the compiler
+// vectorises over the columns. Each column has an accumulator, and takes the same elements in the same order. A mean
+// over positions takes a fourth of the time.
 bool Body::reduces_columns(const ReductionAccess& access) const {
   constexpr int64_t kLeast = 8, kMost = 1024;
   if (generated(*k_.schedule).threads > 1 || text_.vector_width > 1 || spread_ || !behind_row_ || !text_.kept.empty())
@@ -141,7 +142,7 @@ std::vector<std::string> Body::reduce_columns(const Node& n, const Signature& s,
   return condition.empty() || !of_rows ? columns : block(fmt::format("if ({})", condition), columns);
 }
 
-// One point of the loops: of a packet, all of its elements.
+// The text of one point of the loops; with packets, of all elements of a packet.
 std::vector<std::string> Body::reduce_point(const Node& n, const Signature& s, const ReductionAccess& access,
                                             const Running& running) {
   if (running.columns) return reduce_columns(n, s, access, running);
@@ -158,7 +159,7 @@ std::vector<std::string> Body::reduce_point(const Node& n, const Signature& s, c
   return close();
 }
 
-// Behind a turn of the loop that `counter` counts.
+// The text after a turn of the loop with this counter: it ends a run after every `turns` turns.
 std::string Body::end_run(int64_t turns, const Running& running, const std::string& counter) const {
   std::string flush =
       running.columns ? running.accumulator + ".flush();" : fmt::format("hd::flush({});", running.accumulator);

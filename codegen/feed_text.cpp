@@ -15,11 +15,11 @@ using namespace ir;  // NOLINT: this file speaks of little else
 
 namespace {
 
-constexpr int kMixDraw = 63;  // of the words of a row: no list is so long, and all inputs that are mixed share it
+constexpr int kMixDraw = 63;  // number of the draw for mixing: all mixed inputs share it, and no list has so many maps
 
 bool is_real(DType t) { return t == DType::f32 || t == DType::f64; }
 
-// The largest magnitude that an element may have after the maps; infinity where it may be anything.
+// The largest magnitude that an element may have after the maps; infinity if there is no bound.
 double largest_magnitude_of(const FedColumn& spec) {
   if (is_real(spec.stored) && spec.classes == 0) return std::numeric_limits<double>::infinity();
   double largest = spec.classes > 0 ? 1 : std::ldexp(1.0, static_cast<int>(bits(spec.stored)));
@@ -61,7 +61,7 @@ FeedText::FeedText(const FedInput& fed, FedPointers pointers, const std::string&
       elements_(fed.elements()),
       threads_(threads_of(fed)) {}
 
-// A stored picture may be larger than what becomes of it.
+// The stored picture may be larger than the input's.
 std::string FeedText::index_type() const {
   return std::max(elements_, fed_.stored_elements()) < (int64_t{1} << 30) ? "int" : "hd::i64";
 }
@@ -87,7 +87,7 @@ MapText FeedText::text_of(size_t i, const Source& source, bool value) {
           .each = [this](const std::vector<double>& values) { return number(values); }};
 }
 
-// Where a row lies, and what is drawn for it.
+// The lines that find the row's address and draw its random words.
 std::vector<std::string> FeedText::source_lines(const Source& source) const {
   return {fmt::format("const auto* {0} = hd::fed_column<{1}>({2}, {3}) + hd::fed_row({2}, {4}) * {5};", source.from,
                       storage_type(spec_.stored), pointers_.cursor, fed_.number, source.row, fed_.stride())};
@@ -127,9 +127,10 @@ std::vector<std::string> FeedText::draw_lines() {
   return lines;
 }
 
-// --- maps that make an element of several ones ---
+// --- maps that compute an element from several elements ---
 
-// So are those that move pictures of two axes and have a number for each column: it is that of the column before the move.
+// Whether the maps are printed as functions (ir/map_samples.h). That is also needed if maps move pictures of two axes
+// and have a number per column: the number is that of the column before the move.
 bool FeedText::samples() const {
   const bool of_columns = row_.dims.size() == 2 && fed_.moves();
   return std::ranges::any_of(active_, [&](size_t i) {
@@ -153,7 +154,7 @@ FeedText::Pixels FeedText::stored_pixels(const Source& source) const {
   return pixels;
 }
 
-// `pixels` behind map i of the list.
+// Applies map i of the list to `pixels`.
 void FeedText::add_map(Pixels& pixels, size_t i, const Source& source) {
   const DataMap& map = spec_.maps[i];
   const SampleDef* sample = find_sample(*map.def);
@@ -174,7 +175,7 @@ void FeedText::add_map(Pixels& pixels, size_t i, const Source& source) {
   } else {
     if (map.def->draw) append(pixels.lines, map.def->draw(text));
     text.x = "px", text.y = "py";
-    if (row_.dims.size() == 2) body.emplace_back("c = px;");  // what numbers of the last axis are counted by
+    if (row_.dims.size() == 2) body.emplace_back("c = px;");  // the index of numbers along the last axis
     if (map.def->place) append(body, map.def->place(text));
     body.push_back(fmt::format("{} x = {}(py, px, {});", text.type, pixels.name, row_.dims.size() == 2 ? "0" : "c"));
     text.x = "x";
@@ -261,7 +262,7 @@ std::vector<std::string> FeedText::element_lines() {
   return lines;
 }
 
-// The element's place in the picture.
+// The lines that compute the position (py, px) of the element in the picture.
 std::vector<std::string> FeedText::first_place() const {
   const int64_t h = row_.height(), w = row_.width(), c = row_.dims.size() == 2 ? 1 : row_.channels();
   std::vector<std::string> lines = {fmt::format("const {} e = column + k;", index_type())};
@@ -270,7 +271,7 @@ std::vector<std::string> FeedText::first_place() const {
   return lines;
 }
 
-// That of the stored picture, which may be smaller, as an element.
+// The line that computes the index of the element in the stored picture, which may have another size.
 std::vector<std::string> FeedText::last_place(const Source& s) const {
   const MapRow stored = stored_row(spec_.maps, row_);
   const int64_t h = stored.height(), w = stored.width(), c = row_.dims.size() == 2 ? 1 : row_.channels();
@@ -295,7 +296,7 @@ std::string FeedText::one_hot(const std::string& from) const {
   return fmt::format("(hd::i64){}[{}] == {}", from, at, place);
 }
 
-// The one number, or the channel's element of a table.
+// The text of a map's number: a literal, or the channel's element of a table.
 std::string FeedText::number(const std::vector<double>& values) {
   if (values.size() == 1) return literal(values[0], dtype_);
   HEDDLE_CHECK(samples() || std::ssize(values) == row_.channels(),

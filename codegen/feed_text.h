@@ -1,4 +1,4 @@
-// The text that makes one input of a batch: from the column's rows to those of the input.
+// FeedText: prints the text that makes one input of a batch from rows of a column.
 //
 //   image: u8[784] * 1/255 -> f32[128,784]
 //     HD_ROWS(int, row, 128, 128) {
@@ -16,9 +16,9 @@
 //                                           float x = (float)from[place];
 //                                           x = out_0 ? 0.0f : x;
 //
-// Each map says its own part (ir/map_def.h). Behind a map that mixes two rows, all that comes
-// before it is made of both. Where a map makes an element of several ones (ir/map_samples.h), each
-// map becomes a function that asks the one before it:
+// Each map supplies its part of the text (ir/map_def.h). If a map mixes two rows, everything before it in the list is
+// computed for both. If a map computes an element from several (ir/map_samples.h), each map becomes a function that
+// calls the function of the map before it:
 //
 //   [flip, blur] of u8[28,28]  ->  const auto pixel_file = [&](int py, int px, int c) { ... from[place] ... };
 //                                  const auto pixel_0 = [&](int py, int px, int c) { px = ...; float x = pixel_file(py, px, c); ... };
@@ -33,33 +33,33 @@
 
 namespace heddle::codegen {
 
-// What the kernel's text calls the cursor as it is read and as faults are noted in it, and the input.
+// Names of pointers in the kernel's text: the cursor to read, the cursor in which faults are noted, and the input.
 struct FedPointers {
   std::string cursor, noted, input;
 };
 
 class FeedText {
  public:
-  // `names` are those of the kernel; it is called `symbol`.
+  // `names` makes the kernel's identifiers; `symbol` is the kernel's name.
   FeedText(const ir::FedInput& fed, FedPointers pointers, const std::string& symbol, Names& names);
 
   std::vector<std::string> lines();
-  std::vector<std::string> tables;  // constants of one number per channel, for outside of the kernel
+  std::vector<std::string> tables;  // constants with one number per channel; they belong before the kernel
 
  private:
-  // One of the rows that an element is made of: the batch's own, or the one that is mixed into it.
+  // Names for one of the rows from which an element is made: the batch's own row, or the row that is mixed into it.
   struct Source {
     std::string suffix, row, from, x, y, value, place;
   };
   static const Source kOwn, kOther;
-  // A picture as a function of the kernel's text.
+  // A function in the kernel's text that returns a pixel of a picture.
   struct Pixels {
     std::string name;
-    std::vector<std::string> lines;  // which define it
+    std::vector<std::string> lines;  // its definition
   };
 
   std::string index_type() const;
-  size_t mixing() const;  // the map that mixes; as many as there are where none does
+  size_t mixing() const;  // the index of the map that mixes; the number of maps if none does
   bool packed() const { return spec_.classes == 0 && !fed_.moves(); }
   ir::MapText text_of(size_t i, const Source& source, bool value);
   std::vector<std::string> source_lines(const Source& source) const;
@@ -78,10 +78,10 @@ class FeedText {
   std::string fault_line() const;
 
   const ir::FedInput& fed_;
-  std::string pixels_;  // the function that all maps make, where one of them samples
+  std::string pixels_;  // the name of the last map's function, if one of the maps samples
   const ir::FedColumn& spec_;
   FedPointers pointers_;
-  std::vector<size_t> active_;  // maps that act in this entry, by their place in the list
+  std::vector<size_t> active_;  // indices of the maps that are applied in this entry
   std::vector<ir::MapRow> rows_behind_;
   ir::MapRow row_;
   std::string symbol_;

@@ -7,10 +7,10 @@ namespace {
 
 int64_t stride(const Argument& a, size_t loop) { return loop < a.at.strides.size() ? a.at.strides[loop] : 0; }
 
-// Whether distance + drift t is above `low` and below `high` for a t from 0 to `last`.
+// Whether low < distance + drift * t < high for some t from 0 to `last`.
 bool passes(int64_t distance, int64_t drift, int64_t last, int64_t low, int64_t high) {
   if (drift < 0) return passes(-distance, -drift, last, -high, -low);
-  int64_t first = 0;  // that is above
+  int64_t first = 0;  // the first t above `low`
   if (distance <= low) {
     if (drift == 0) return false;
     first = (low - distance) / drift + 1;
@@ -18,8 +18,8 @@ bool passes(int64_t distance, int64_t drift, int64_t last, int64_t low, int64_t 
   return first <= last && distance + drift * first < high;
 }
 
-// Whether `a` in a turn of the innermost loop, and `b` so many turns `later`, have a byte in common. Loops further out are in the same
-// turn for both.
+// Whether `a` in a turn of the innermost loop and `b` `later` turns after it share a byte. All other loops are in the
+// same turn for both.
 bool overlaps(Argument a, Argument b, const std::vector<int64_t>& turns, int64_t later) {
   if (a.at.segment != b.at.segment) return false;
   const size_t inner = turns.empty() ? 0 : turns.size() - 1;
@@ -43,7 +43,8 @@ bool conflict(const Step& a, const Step& b, const std::vector<int64_t>& turns, i
 
 namespace {
 
-// Without a barrier behind a turn, its last phase runs beside the first one of the next turn; a single phase beside that of all turns.
+// Whether a barrier is needed after a turn. Without it, the turn's last phase runs concurrently with the first phase of
+// the next turn; if there is a single phase, with that of all later turns.
 bool next_turn_waits(const std::vector<Step>& steps, const GridPhases& list, const std::vector<int64_t>& turns) {
   const int64_t farthest = list.phases.size() == 1 ? turns.back() - 1 : 1;
   for (const size_t a : list.phases.back().steps)
@@ -68,7 +69,7 @@ GridPhases grid_phases(const std::vector<Step>& steps, const std::vector<int64_t
     list.loops[i] = grid_phases(loop->steps, inside);
   }
   if (!turns.empty()) list.phases.back().meets = next_turn_waits(steps, list, turns);
-  // A loop whose turns meet has met.
+  // After a loop whose turns end with a barrier, no further barrier is needed.
   for (GridPhase& phase : list.phases) {
     if (phase.steps.empty()) continue;
     const auto* loop = std::get_if<Loop>(&steps[phase.steps.back()].what);

@@ -1,5 +1,7 @@
-// Where the blocks of a persistent kernel meet: as seldom as what its steps touch allows. Steps of one phase touch nothing that
-// another one of it writes, so they run side by side. A loop is one step of the list around it, and has phases of its own.
+// grid_phases: decides where a persistent kernel needs barriers of the whole grid, as few as the memory accesses of its
+// steps allow. It divides a list of steps into phases with a barrier between them. No step of a phase writes memory
+// that another step of the phase touches, so the steps of a phase run concurrently. A loop is one step of the list
+// around it, and has phases of its own.
 //
 //   a(x -> y); loop 8 {b(y -> h); c(h -> y+64t)}; d(z -> w)
 //     ->   {a} meet, {loop: {b} meet, {c} meet; d} meet
@@ -12,26 +14,27 @@
 namespace heddle::codegen {
 
 struct GridPhase {
-  std::vector<size_t> steps;  // of the list, as indices
-  bool meets = true;          // all blocks behind it
+  std::vector<size_t> steps;  // indices into the list
+  bool meets = true;          // whether a barrier follows
 };
 struct GridPhases {
   std::vector<GridPhase> phases;
-  std::vector<GridPhases> loops;  // of each step of the list; empty for steps that are no loops
+  std::vector<GridPhases> loops;  // by step of the list; empty for steps that are no loops
 };
 
-// `turns` are those of the loops around the list, the outermost first: none for an entry's steps, which are executed again and again,
-// so that the last phase meets. A turn's last phase meets if the next turn needs what it did.
+// The phases of a list. `turns` are the counts of the loops around it, the outermost first. The steps of an entry have
+// no loop around them; they are executed repeatedly, so a barrier follows their last phase. The last phase of a loop's
+// body has a barrier only if it conflicts with the next turn.
 GridPhases grid_phases(const std::vector<Step>& steps, const std::vector<int64_t>& turns = {});
 
-// One writes what the other one reads or writes: both in the same turn of all loops around them, or `b` so many turns of the innermost
-// one later.
+// Whether one step writes memory that the other one touches, if `b` runs `later` turns of the innermost loop after `a`,
+// in the same turn of all other loops.
 bool conflict(const Step& a, const Step& b, const std::vector<int64_t>& turns, int64_t later = 0);
 
-// That one run of the list meets at, all turns of its loops counted.
+// The number of barriers in one run of the list, with all turns of its loops.
 int64_t barriers(const std::vector<Step>& steps, const GridPhases& phases);
 
-// Whether the last thing that the list does is to meet.
+// Whether the list ends with a barrier.
 bool ends_with_barrier(const std::vector<Step>& steps, const GridPhases& phases);
 
 }  // namespace heddle::codegen

@@ -7,12 +7,12 @@
 namespace heddle::codegen {
 namespace {
 
-// The cut goes along what the right side has: its matrices where there are several, else its columns. A product that has
-// no lone rows, of a transposed left side, keeps the workspace that was planned for its slices.
+// The number of slices of the right side: along its matrices if there are several, else along its columns. A product
+// with a transposed left side has no lone rows; it keeps its slices, for which its workspace was planned.
 int64_t slices(const Library& call) {
   if (const auto turned = call.integers.find("transpose_a"); turned != call.integers.end() && turned->second[0] != 0)
     return call.batch_split;
-  constexpr int64_t kMost = 64, kFloats = int64_t{1} << 16;  // of a slice: some 20 us of a memory's 10 GB/s
+  constexpr int64_t kMost = 64, kFloats = int64_t{1} << 16;  // floats of a slice: about 20 us at 10 GB/s
   int64_t floats = 1;
   for (const int64_t size : call.operands[1].dims) floats *= size;
   return std::max(call.batch_split, std::clamp<int64_t>(floats / kFloats, 1, kMost));

@@ -35,7 +35,7 @@ std::string symbol(const std::string& name, std::set<std::string>& used) {
 struct Lowered {
   int64_t kernel = 0;  // index into Program::kernels
   bool scratch = false;
-  int64_t counters = 0;  // of a launch that leaves partial results
+  int64_t counters = 0;  // of each launch, if blocks or parts meet
 };
 
 class Lowering {
@@ -70,7 +70,7 @@ class Lowering {
     program_.source += "#if defined(HD_PERSISTENT)\n" + persistent_ + "#endif\n";
   }
 
-  // An entry that feeds itself, or the turns of its loops.
+  // Makes a persistent kernel of an entry that reads its own batches, or of the turns of its loops.
   void make_persistent(Entry& e) {
     if (e.fed_rows == 0 || !target_.gpu) return;
     const auto measured = of_entries_.find(e.name);
@@ -102,7 +102,8 @@ class Lowering {
     }
   }
 
-  // Why launches are kept, which take `launched` seconds; `more` is what starting the kernel takes.
+  // Why the launches are kept instead of the persistent kernel. They take `launched` seconds; `more` are the seconds to
+  // start the kernel.
   static std::string refusal(const PersistentPlan& plan, OneKernel one_kernel, double launched, double more) {
     if (one_kernel == OneKernel::nowhere) return "not asked for";
     if (!plan.impossible.empty()) return plan.impossible;
@@ -204,7 +205,8 @@ class Lowering {
     return {at, kernel.schedule->workspace, Access::read_write};
   }
 
-  // Zero at load and left zero by the launch's last block. Each launch has its own: two may run at once.
+  // The counters are zero at load, and the launch's last block resets them. Each launch has its own counters, because
+  // two launches may run at the same time.
   Argument launch_counter(int64_t counters) {
     const int64_t one = sizeof(uint32_t), bytes = counters * one;
     return {{Segment::state, states_.reserve(bytes, one)}, bytes, Access::read_write};
@@ -245,8 +247,9 @@ class Lowering {
     if (!(from == to)) steps.push_back({Copy{from, to, type.bytes(), std::move(reason)}, origin});
   }
 
-  // The carries start in the scan's results, and stay there. What lies nowhere in the outer arrays is copied in before
-  // a turn, or out behind it: carries first, as all updates come before what leaves a graph.
+  // The carries lie in the scan's results; their start values are copied there before the loop if necessary. Rows that
+  // cannot be read or written in the outer arrays are copied in before a turn, or out after it. Carries are copied
+  // first, because all updates of a graph come before its outputs.
   void add_loop(Steps& steps, const Frame& around, const Node& n) {
     const Graph& body = *m_.find_body(n.callee);
     const std::string origin = own_place(to_string(n.loc));
@@ -272,7 +275,7 @@ class Lowering {
     steps.push_back({std::move(loop), origin});
   }
 
-  // What fuse left as a plain node only renames bytes: nothing to do where the plan made it a view.
+  // A node outside of kernels only renames bytes. If the plan made it a view, no copy is needed.
   static void add_copies(Steps& steps, const Frame& frame, const Node& n, const std::string& origin) {
     const Graph& g = frame.graph;
     std::vector<Piece> pieces = contiguous_pieces(g, n);
@@ -288,8 +291,8 @@ class Lowering {
     }
   }
 
-  // States whose next value was not computed in place. No next value lies in a state that another update overwrites
-  // (alias copies those), so the order does not matter.
+  // Copies the next values of states that were not computed in place. No next value lies in a state that another update
+  // overwrites (`alias` copies those), so the order does not matter.
   static void add_updates(Steps& steps, const Frame& frame) {
     for (const Update& u : frame.graph.updates)
       add_copy(steps, address(frame, u.next), address(frame, u.state), frame.graph[u.state].type,
@@ -304,7 +307,7 @@ class Lowering {
   StateTable states_;
   std::set<std::string> symbols_;
   std::string persistent_;                              // text of persistent kernels
-  std::map<std::string, std::string> slice_functions_;  // in it, by kernel, units and threads
+  std::map<std::string, std::string> slice_functions_;  // names of functions in it, by kernel, units and threads
   std::map<std::string, Lowered> lowered_;
 };
 

@@ -1,4 +1,4 @@
-// Lowers a planned module (after `assign_buffers`) to a Program: entries, steps with addresses, kernel text.
+// lower: turns a planned module (after `assign_buffers`) into a Program: entries, steps with addresses, kernel text.
 #pragma once
 #include <map>
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace heddle::codegen {
 
-// Whether a GPU executes an entry that feeds itself as one kernel: where that is predicted to take
-// less time, wherever it is possible (tests), or nowhere.
+// When an entry that reads its own batches becomes one persistent kernel on a GPU: if it is predicted to be faster, if
+// it is possible (tests), or never.
 enum class OneKernel { where_faster, where_possible, nowhere };
 
-// `of_entries`: by name, where it was measured.
+// Measured choices by the name of the entry; they override `one_kernel`.
 using OneKernels = std::map<std::string, OneKernel>;
 Program lower(const ir::Module& m, const std::string& name, const ir::Target& target,
               OneKernel one_kernel = OneKernel::where_faster, const OneKernels& of_entries = {});
 
-// The library call that a kernel of schedule contract or opaque stands for, without addresses: what a
-// library is asked about before memory is planned (AvailableLibrary::ask), and what lower fills in.
+// The library call of a kernel that a library executes, without addresses. Libraries are asked about it before memory
+// is planned (AvailableLibrary::ask); `lower` adds the addresses.
 Library describe_library(const ir::Graph& kernel);
 
 }  // namespace heddle::codegen

@@ -10,12 +10,12 @@ using namespace ir;
 
 TensorDesc tensor(const Type& type) { return {to_string(type.dtype), type.dims}; }
 
-// All attributes, defaults included, as lists of integers. A library that takes a composite with
-// others needs a place for them in Library.
+// All attributes, with defaults, as lists of integers. If a library is to take a composite with other attributes,
+// Library needs a member for them.
 std::map<std::string, std::vector<int64_t>> integer_attrs(const Node& n) {
   std::map<std::string, std::vector<int64_t>> result;
   for (const Key& def : n.op->attrs) {
-    if (def.name == "precision") continue;  // the schedule says what is made of that permission
+    if (def.name == "precision") continue;  // the schedule has the precision that is used
     const Attr& value = attribute(*n.op, n.attrs, def.name);
     if (const auto* flag = std::get_if<bool>(&value)) result[def.name] = {*flag ? 1 : 0};
     if (const auto* integer = std::get_if<int64_t>(&value)) result[def.name] = {*integer};

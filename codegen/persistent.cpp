@@ -19,16 +19,18 @@ using namespace ir;  // NOLINT: this file speaks of little else
 
 namespace {
 
-// All texts are one function, for which compilers take more than linear time: 20 of a dense network take 4 s.
+// All texts become one function, for which compilers take more than linear time: 20 launches of a dense network take 4
+// s.
 constexpr size_t kMostLaunches = 24;
-constexpr int64_t kThreadsOfCells = 128;  // where no other kernel says how many
+constexpr int64_t kThreadsOfCells = 128;  // if no other kernel determines the number
 
 const Kernel* kernel_of(const Program& p, const Step& step) {
   const auto* launch = std::get_if<Launch>(&step.what);
   return launch == nullptr ? nullptr : &p.kernels[static_cast<size_t>(launch->kernel)];
 }
 
-// What is moved by few threads is moved slowly: each has about two packets under way until they are there.
+// A lower bound of a kernel's seconds with the threads of a persistent kernel: a thread has about two packets in flight
+// during a latency.
 double fewest_threads_seconds(const Kernel& k, const PersistentPlan& plan, const Target& target) {
   const auto threads = static_cast<double>(target.sm_count * kBlocksOfSm * plan.threads);
   const double under_way = 2 * threads * static_cast<double>(target.vector_bytes);
@@ -37,7 +39,7 @@ double fewest_threads_seconds(const Kernel& k, const PersistentPlan& plan, const
 
 using Cells = std::map<size_t, ResidentCell>;
 
-// Calls f(step, times) for each step that a run executes as its own text: not for what cells are made of.
+// Calls f(step, times) for each step whose own text a run executes. That excludes the parts of cells.
 template <class F>
 void for_each_text(const std::vector<Step>& steps, const Cells& cells, F f) {
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -84,10 +86,10 @@ std::string refusal(const Program& p, const std::vector<Step>& steps, Persistent
     if (k->block != first->block)
       reason = fmt::format("blocks of {} have {} threads, of {} {}", first->name, first->block, k->name, k->block);
   });
-  // A loop's turns are one text.
+  // The turns of a loop share one text.
   if (texts > kMostLaunches)
     return fmt::format("of {} launches; compilers take too long for more than {} in one", texts, kMostLaunches);
-  // A cell's text is one for any number of threads.
+  // The text of a cell works with any number of threads.
   if (first == nullptr) plan.threads = kThreadsOfCells;
   for (auto& [loop, cell] : plan.cells) {
     cell.slice.threads = plan.threads;
@@ -106,7 +108,8 @@ PersistentPlan plan_with(const Program& p, const std::vector<Step>& steps, const
   plan.impossible = refusal(p, steps, plan, target);
   if (!plan.impossible.empty()) return plan;
   plan.phases = grid_phases(steps);
-  // What a cell is made of is one phase, with what runs beside it. Behind an odd number of turns its value is copied.
+  // The parts of a cell and the steps beside it are one phase. After an odd number of turns, the carried value is
+  // copied to its place.
   int64_t copies = 0;
   for (const auto& [loop, cell] : plan.cells) {
     plan.phases.loops[loop] = {.phases = {{.steps = {cell.product}, .meets = true}}, .loops = {}};
@@ -125,7 +128,7 @@ const char* pointer_of(Segment s) {
   return names.at(static_cast<size_t>(s));
 }
 
-// Loops are counted by t0, t1, ..., the outermost first.
+// The text of an address. The counters of loops are t0, t1, ..., the outermost first.
 std::string place(const Address& a) {
   std::string turns;
   for (size_t loop = 0; loop < a.strides.size(); ++loop)
@@ -134,7 +137,7 @@ std::string place(const Address& a) {
   return fmt::format("hd::At{{{} + {}{}}}", pointer_of(a.segment), a.offset, turns);
 }
 
-// What turns hand on is read in one place and written in another.
+// The same inside a cell's loop, where the carried value is read at one place and written at another.
 std::string place(const Argument& a, const ResidentCell* cell, size_t depth) {
   if (cell == nullptr) return place(a.at);
   const bool reads = a.at == cell->value.at, leaves = a.access == Access::write && (reads || a.at == *cell->other);
@@ -144,7 +147,7 @@ std::string place(const Argument& a, const ResidentCell* cell, size_t depth) {
                      pointer_of(to.segment), to.offset);
 }
 
-// `count` arrays of the launch, then its numbers.
+// The first `count` arrays of the launch, then its scalars.
 std::string arguments(const Launch& launch, size_t count, const ResidentCell* cell, size_t depth) {
   std::vector<std::string> all;
   for (size_t i = 0; i < count; ++i) all.push_back(place(launch.arguments[i], cell, depth));
@@ -177,7 +180,7 @@ class Text {
   std::vector<std::string> run(const std::vector<Step>& steps) { return list(steps, plan_.phases, /*times=*/1, 0); }
 
  private:
-  // `times` that a run executes the list; `depth` loops are around it.
+  // The text of a list of steps. A run executes it `times` times; `depth` loops are around it.
   std::vector<std::string> list(const std::vector<Step>& steps, const GridPhases& phases, int64_t times, size_t depth) {
     std::vector<std::string> lines = {kForget};
     for (const GridPhase& phase : phases.phases) {
@@ -226,7 +229,7 @@ class Text {
     return lines;
   }
 
-  // A block's share of a kernel, in each turn; without scratch, which sums that stay in a block do not take.
+  // The call for a block's share of a kernel in each turn. It passes no scratch, because the sums stay in the block.
   std::string part(const Loop& loop, size_t i, const std::string& function, const ResidentCell& cell,
                    const std::string& more) {
     const auto& launch = std::get<Launch>(loop.steps[i].what);

@@ -1,12 +1,12 @@
-// Persistent kernels: all steps of an entry that feeds itself as one kernel, which a GPU executes
-// any number of times in one launch. The texts are those of the launches, called one after the
-// other by as many blocks as run at once; the whole grid meets where a step needs what others have
-// written, which takes less than the end of one kernel and the start of the next.
+// Persistent kernels: one kernel that executes all steps of an entry, any number of times in one launch on a GPU. The
+// entry must read its own batches. The kernel calls the texts of the launches one after the other, with as many blocks
+// as run at the same time. Where a step needs what others have written, there is a barrier of the whole grid. It takes
+// less time than the end of one launch and the start of the next.
 //
 //   launch k_feed(...), launch k_a(...), launch k_b(...)   ->   k_train: for each step { feed | a b | record | }
 //   loop 8 {launch k_a(...), launch k_b(...)}              ->   k_turns: for each of 8 turns { a | b | }
 //
-// A loop's turns are one kernel, too, where the rest of its entry stays launches.
+// The turns of a loop can also be one kernel, while the rest of its entry stays launches.
 #pragma once
 #include <map>
 
@@ -21,24 +21,24 @@ namespace heddle::codegen {
 
 struct PersistentPlan {
   GridPhases phases;
-  std::map<size_t, ResidentCell> cells;  // of loops in the list, by their place
-  int64_t barriers = 0;                  // that a run of the list meets at
-  int64_t threads = 0;                   // of a block: those of every step
-  int64_t tiles_bytes = 0;               // of shared memory, in front of weights that stay there
-  double seconds = 0;                    // predicted, of one run
-  double seconds_launched = 0;           // as launches
-  int64_t launches = 0;                  // that these are
-  std::string impossible;                // why there is no such kernel; the rest says nothing then
-  std::string no_cells;                  // why no weights stay in shared memory, where there are loops
+  std::map<size_t, ResidentCell> cells;  // cells of loops, by the loop's index in the list
+  int64_t barriers = 0;                  // in one run of the list
+  int64_t threads = 0;                   // of a block; all steps have the same number
+  int64_t tiles_bytes = 0;               // shared memory of tiles, before weights that stay there
+  double seconds = 0;                    // predicted, for one run
+  double seconds_launched = 0;           // predicted, for one run as separate launches
+  int64_t launches = 0;                  // the number of these launches
+  std::string impossible;                // why there is no such kernel; the other members are then meaningless
+  std::string no_cells;                  // why loops keep no weights in shared memory
   // "129 barriers, predicted 700.0 us; 1100.0 us as 256 launches; 16777216 bytes of weights are read once, by 256 blocks"
   std::string facts() const;
 };
-// `steps` are an entry's, or one loop.
+// Plans a kernel for `steps`: the steps of an entry, or one loop.
 PersistentPlan plan_persistent(const ir::Module& m, const Program& program, const std::vector<Step>& steps,
                                const ir::Target& target);
 
-// The number of barriers that a grid has met at, u32, is at `meeting`, zero at load. The plan's cells have both places of their
-// values, and names of functions (emit_slice).
+// Prints the kernel. At `meeting` lies the grid's barrier counter, u32, which must be zero at load. The plan's cells
+// must have both places of their values, and the names of their functions (emit_slice).
 EmittedKernel emit_persistent(const Program& program, const std::vector<Step>& steps, const std::string& title,
                               const PersistentPlan& plan, const Address& meeting, const std::string& symbol);
 

@@ -31,7 +31,7 @@ void predict_call(Library& call, const ir::Module& m, const ir::Target& target) 
   call.least_seconds = cost.least_seconds;
 }
 
-// On a GPU a copy is a launch of its own.
+// On a GPU a copy is a separate launch.
 double copy_seconds(const Copy& copy, const ir::Target& target) {
   return 2 * static_cast<double>(copy.bytes) / target.bandwidth + (target.gpu ? target.launch : 0);
 }

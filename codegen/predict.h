@@ -1,5 +1,5 @@
-// predict: fills in what each kernel and library call of a program should take, for reports, and for the choice of
-// persistent kernels. Counting what a GPU executes takes as long as half of the passes.
+// predict: adds the predicted time to each kernel, library call and copy of a program. Reports and the choice of
+// persistent kernels use it. Counting what a GPU executes takes half as long as all passes, so it is done on request.
 //
 //   k_add: bytes 12288                ->   predicted 1.5 us, at least 1.3 us; 256 sectors read, 128 written, ...
 #pragma once
@@ -9,10 +9,10 @@
 
 namespace heddle::codegen {
 
-// `program` is the module's, lowered for the target. What has been predicted stays as it is.
+// `program` must be `m` lowered for `target`. Existing predictions are kept.
 void predict(Program& program, const ir::Module& m, const ir::Target& target);
 
-// Of a step, once that has been done.
+// The predicted seconds of a step. Call predict first.
 double predicted_seconds(const Program& program, const Step& step);
 
 }  // namespace heddle::codegen

@@ -18,9 +18,9 @@ using namespace ir;  // NOLINT: this file speaks of little else
 namespace {
 
 constexpr int64_t kReserved = 1024,
-                  kDeclared = 4096;  // bytes that a block has beside: the driver's, the text's
-constexpr int64_t kAcross = 4;       // columns that a thread sums up: hd::Resident
-constexpr double kFmaCycles = 4;     // until the next sum can be added to
+                  kDeclared = 4096;  // shared memory of a block for the driver, and for arrays that the text declares
+constexpr int64_t kAcross = 4;       // columns of a thread, as in hd::Resident
+constexpr double kFmaCycles = 4;     // cycles until a sum can be added to again
 
 struct No {
   std::string reason;
@@ -31,7 +31,7 @@ bool stays(const Argument& a) {
   return std::ranges::all_of(a.at.strides, [](int64_t stride) { return stride == 0; });
 }
 
-// What a launch gives its kernel, without the scratch of partial sums.
+// The arguments of a launch, without the scratch of partial sums.
 struct Given {
   const Graph* kernel = nullptr;
   std::vector<Argument> inputs, outputs;
@@ -43,7 +43,8 @@ struct Given {
   }
 };
 
-// Whether a point (row, unit) needs `v`'s elements (row, a gate's unit) alone: none of another block.
+// Whether a point (row, unit) reads only those elements of `v` that belong to the same row and unit, so none of another
+// block.
 class ReadsItsUnits {
  public:
   ReadsItsUnits(const Graph& kernel, ValueId v, const Dims& space) : k_(kernel), v_(v), space_(space) {}
@@ -110,7 +111,8 @@ class Finder {
     return static_cast<size_t>(std::ranges::find(g.kernel->inputs, v) - g.kernel->inputs.begin());
   }
 
-  // f32 through fma, both sides copied as they lie: rows of the value, rows of the weights, neighbours along k.
+  // Whether step i is a product that can stay resident: f32 with fma, both sides copied unchanged, with rows of the
+  // value and of the weights that are contiguous along k.
   bool is_product(size_t i) {
     const Kernel* facts = kernel_of(i);
     const Graph* k = facts == nullptr ? nullptr : m_.find_kernel(facts->title);
@@ -151,7 +153,8 @@ class Finder {
     found_.other = copy->from;
   }
 
-  // What leaves the value that is handed on: the product, or the pointwise kernel behind it.
+  // The memory to which the phase writes the next carried value. The product writes it, or the pointwise kernel after
+  // it.
   Argument left_behind() const {
     return found_.other ? Argument{*found_.other, found_.value.bytes, Access::write} : found_.value;
   }
@@ -182,8 +185,8 @@ class Finder {
         throw No{fmt::format("{} reads gates of other units", facts->name)};
   }
 
-  // Nothing but the value, which lies in two places, and the gates, which stay in a block, is written by one of the phase and read, or
-  // written, by another. Arguments at these places are left out: what remains must not conflict.
+  // A step without its arguments at these places. Within a phase, kernels may share only the carried value, which has
+  // two places, and the gates, which stay in a block. Without these arguments, the kernels must not conflict.
   Step without(Given g, const std::vector<Argument>& places) const {
     const auto drop = [&](std::vector<Argument>& all) {
       std::erase_if(all, [&](const Argument& a) {
@@ -204,7 +207,7 @@ class Finder {
     inside.push_back(product_.outputs[0]);
     const Step sums = rest[0];
     if (found_.cell) {
-      // The cell reads the gates that its own block has left; what the product reads the cell must leave alone.
+      // The cell may read the gates, which its own block has written. It must not write what the product reads.
       Given reading = product_;
       reading.outputs.clear();
       if (conflict(without(reading, places), without(cell_, places), turns) ||
@@ -237,7 +240,7 @@ class Finder {
     return false;
   }
 
-  // A part of a place would not move with it.
+  // No other argument may be a part of a place: the place alternates, and the part would not.
   static void overlaps_places(const std::vector<Step>& rest, const std::vector<Argument>& places,
                               const std::vector<int64_t>& turns) {
     Launch all;
@@ -247,7 +250,8 @@ class Finder {
       if (conflict(whole, step, turns)) throw No{"a part of the value is read alone"};
   }
 
-  // The fewest units that make as many slices as blocks run at once: registers for 132 times two.
+  // Finds the smallest slice for which a block per slice can run at the same time (132 multiprocessors with two blocks
+  // each on an H200).
   void cut() {
     UnitSlice& slice = found_.slice;
     const int64_t gates = plan_.space[kColumn] / slice.units, rows = plan_.space[kRow], depth = plan_.space[kDepth];
@@ -274,7 +278,8 @@ class Finder {
     return bytes;
   }
 
-  // Products at the pace of fma; the value's rows from the last-level cache, for each slice; or sums that wait for one another.
+  // The maximum of three times: products at the rate of fma, the value's rows from the last-level cache for each slice,
+  // and chains of dependent additions.
   void predict() {
     const double rows = static_cast<double>(plan_.space[kRow]), depth = static_cast<double>(plan_.space[kDepth]);
     const double sms = static_cast<double>(target_.sm_count), slices = static_cast<double>(found_.slices);
@@ -295,7 +300,7 @@ class Finder {
   ResidentCell found_;
   ContractPlan plan_;
   Given product_, cell_;
-  size_t left_ = 0;  // of the product's inputs: the value
+  size_t left_ = 0;  // the number of the product's input that is the carried value
 };
 
 }  // namespace

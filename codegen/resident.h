@@ -1,12 +1,13 @@
-// Recurrent cells of a loop: a product of a value that turns hand on with weights that stay the same, and the pointwise kernel behind
-// it, as one phase of a persistent kernel. A block has the same units in every turn: all gates of them, and all rows. So it reads
-// their weights once, into shared memory, the pointwise kernel finds its gates in the same block, and only the handed-on value goes
-// from block to block. It lies in two places by turns, so that one barrier a turn is enough.
+// resident_cell: finds the recurrent cell of a loop, and plans it as one phase of a persistent kernel. A cell is a
+// product of the carried value with weights that do not change, and the pointwise kernel after it. A block has the same
+// units in every turn: all of their gates, and all rows. So it reads their weights once, into shared memory, and the
+// pointwise kernel finds its gates in the same block. Only the carried value goes from block to block. It alternates
+// between two places, so that one barrier per turn is enough.
 //
 //   loop 128 {matmul(h, w -> gates); cell(gates, x[t], c -> c, h)}
 //     ->   for each turn { slices of 4 units: {gates = h w'; cell} | }        h in one place, and in the other one
 //
-// The bits are those of the launches: each sum has the order of the product's own text.
+// Results have the same bits as with separate launches, because each sum keeps its order.
 #pragma once
 #include <optional>
 #include <string>
@@ -20,29 +21,30 @@
 namespace heddle::codegen {
 
 constexpr int64_t kBlocksOfSm =
-    2;  // of a persistent kernel, at least, whatever registers the texts want: 2 * 128 threads of 255 each
+    2;  // blocks of a persistent kernel on a multiprocessor, at least; 2 * 128 threads fit with 255 registers each
 
 struct ResidentCell {
-  // Of the loop's steps, as indices: what the phase is made of, and what runs beside it.
+  // Indices of the loop's steps. `product`, `cell` and `copy` become the phase; the steps `beside` run beside it.
   size_t product = 0;
   std::optional<size_t> cell,
-      copy;  // a product may leave the value itself; a copy to where the next turn reads it falls away
+      copy;  // no cell: the product makes the carried value; the copy of the value for the next turn is left out
   std::vector<size_t> beside;
-  size_t product_arrays = 0;  // of the product's launch: its scratch is behind them
+  size_t product_arrays = 0;  // arrays of the product's launch, without its scratch
   UnitSlice slice;
   int64_t slices = 1;
-  Argument value;                // that turns hand on, where it lies before the first turn and behind the last one
-  std::optional<Address> other;  // its other place, if the loop has one; else it has to be found
+  Argument value;                // the carried value, at its place before the first turn and after the last one
+  std::optional<Address> other;  // its other place, if the loop has one; else the caller must reserve it
   int64_t sums_bytes = 0, weights_bytes = 0;    // of shared memory
   int64_t read_once = 0;                        // bytes of weights, in all blocks together
-  std::string product_function, cell_function;  // emit_slice's, once they are named
-  double seconds = 0;                           // predicted, of the phase in one turn, without its barrier
+  std::string product_function, cell_function;  // names of the functions of emit_slice; the caller sets them
+  double seconds = 0;                           // predicted, for the phase in one turn, without its barrier
 };
 
-// Whether as many blocks as it has slices run at once, if each has so many bytes of shared memory in front of its weights.
+// Whether a block for each slice can run at the same time. Each block has `tiles_bytes` of shared memory before its
+// weights.
 bool fits(const ResidentCell& cell, int64_t tiles_bytes, const ir::Target& target);
 
-// `reason` says why the loop's steps are no such cell.
+// The cell of a loop; nothing if its steps are not such a cell, and `reason` says why.
 std::optional<ResidentCell> resident_cell(const ir::Module& m, const Program& program, const Loop& loop,
                                           const ir::Target& target, std::string& reason);
 

@@ -1,5 +1,5 @@
-// ScalarArgument: the scalars of a kernel as a launch passes them: by value, in the type that the
-// kernel's text computes with.
+// scalar_argument: converts the scalars of a call to the arguments of a launch, which passes them by value, in the type
+// in which the kernel computes.
 //
 //   $rate: f16, {rate = 0.1}   ->   ScalarArgument{"f32", bits of 0.099975586f}
 #pragma once
@@ -11,10 +11,10 @@ namespace heddle::codegen {
 // "f32" for f16 and bf16, else the type itself.
 std::string scalar_type(ir::DType dtype);
 
-// The number that `literal` prints, as its bytes.
+// The bytes of the number that `literal` would print.
 ScalarArgument scalar_argument(const ir::Attr& value, ir::DType dtype);
 
-// "0.5", "-7": what the bytes say.
+// The number as text: "0.5", "-7".
 std::string scalar_text(const ScalarArgument& scalar);
 
 }  // namespace heddle::codegen

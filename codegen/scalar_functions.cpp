@@ -16,7 +16,7 @@ namespace {
 
 using namespace ir;  // NOLINT: this file speaks of little else
 
-// A function made from one expression: what it is called and which of its possible parameters the expression mentions.
+// A function that is made from one expression: its name, and the parameters that the expression mentions.
 struct Function {
   const OpDef& op;
   std::string name, expr;
@@ -30,7 +30,7 @@ bool has_attribute(const Function& f, const Key& a) {
 std::string attribute_literal(const Attr& value, DType dtype) {
   if (const auto* b = std::get_if<bool>(&value)) return *b ? "true" : "false";
   if (const auto* i = std::get_if<int64_t>(&value)) return fmt::format("hd::i64({})", integer_literal(*i));
-  // Of the type computed with: a slope of 0.01 is no element of an f16 tensor.
+  // The literal has the compute type: an f16 tensor cannot hold a slope of 0.01 exactly.
   const bool narrow = dtype == DType::f16 || dtype == DType::bf16;
   if (const auto* d = std::get_if<double>(&value)) return literal(*d, narrow ? DType::f32 : dtype);
   if (const auto* parameter = std::get_if<ScalarName>(&value)) return parameter->name;
@@ -124,7 +124,7 @@ std::string source_call(const Signature& s, const std::vector<std::string>& argu
   return call(f, s, s.results[0].dtype, all);
 }
 
-// What a contraction adds up.
+// The product that a contraction adds up.
 std::string product_text(const Signature& s, const std::vector<std::string>& arguments) {
   const DType dtype = s.operands[0].dtype;
   if (is_integer(dtype)) return fmt::format("hd::mul({}, {})", arguments[0], arguments[1]);  // wraps

@@ -17,18 +17,18 @@ struct ScalarName {
   auto operator<=>(const ScalarName&) const = default;
 };
 
-// A ScalarName stands for a value of any of the others.
+// A ScalarName stands in the place of a value of any other alternative.
 using Attr = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, ScalarName>;
 using Attrs = std::map<std::string, Attr, std::less<>>;  // ordered, so that printing is deterministic
 
-// Of a known type, where the attribute is there.
+// The attribute's value, or `otherwise` if the attribute is absent. T must be the attribute's type.
 template <class T>
 T value_or(const Attrs& attrs, const char* name, const T& otherwise) {
   const auto found = attrs.find(name);
   return found == attrs.end() ? otherwise : std::get<T>(found->second);
 }
 
-// As printed they would look alike: NaN is NaN, and -0.0 is not 0.0.
+// Whether both print the same text: NaN equals NaN, and -0.0 differs from 0.0.
 bool same(const Attr& a, const Attr& b);
 bool same(const Attrs& a, const Attrs& b);
 

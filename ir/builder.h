@@ -13,7 +13,8 @@ class Builder {
   std::string prefix;  // names of new values when emit gets none: prefix, prefix.1, ...; empty: the operator's name
   std::string title;   // what errors of types and shapes call new nodes: "dense 'fc'"; empty: the operator's name
 
-  // A node with one result. `name` is a wish, made unique. Throws UserError at `loc` when the types do not fit.
+  // Appends a node with one result, and returns the result. A suffix makes `name` unique. Throws UserError at `loc` if
+  // the types do not fit.
   ValueId operator()(std::string_view op, const Values& operands, Attrs attrs = {}, const std::string& name = {});
   Values multi(std::string_view op, const Values& operands, Attrs attrs = {},
                const std::vector<std::string>& names = {});
@@ -31,9 +32,9 @@ class Builder {
   size_t insert_at = kEnd;
 };
 
-// Result types of an operator applied; throws InferError ("matmul: inner dimensions differ: 784 vs 785").
+// Result types of an operator with these operands; throws InferError ("matmul: inner dimensions differ: 784 vs 785").
 std::vector<Type> infer_types(const OpDef& op, std::vector<Type> operands, const Attrs& attrs);
-std::vector<Type> infer_types(const Signature& applied);  // its results are not read
+std::vector<Type> infer_types(const Signature& applied);  // ignores applied.results
 // Checks names and types of attributes, drops those equal to their default; throws InferError with a did-you-mean.
 Attrs canonical_attrs(const OpDef& op, Attrs attrs);
 

@@ -1,4 +1,4 @@
-// HEDDLE_CHECK: an invariant of the compiler itself. No input reaches a failing one; user errors are UserError.
+// HEDDLE_CHECK asserts an invariant of the compiler. A failure is a bug of Heddle; errors of users are UserError.
 #pragma once
 #include <string>
 
@@ -9,7 +9,7 @@ namespace heddle {
 
 }  // namespace heddle
 
-// The file's name alone: no folder of the machine that builds belongs into the program.
+// __FILE_NAME__ has no folder, so the program does not contain paths of the machine that builds it.
 #define HEDDLE_CHECK(condition, message)                                                    \
   do {                                                                                      \
     if (!(condition)) ::heddle::check_failed(__FILE_NAME__, __LINE__, #condition, message); \

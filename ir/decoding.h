@@ -1,10 +1,10 @@
-// Decoding: how an operator that reads along time goes on by one token or some, with a cache of those before.
+// Decoding: how an operator that reads along the sequence computes a few next tokens, with a cache of earlier tokens.
 //
 //   attention(%q, %k, %v) of all tokens, q: f32[2,64,128]
 //     -> of one token, q: f32[2,1,128]: k and v are put into caches, states of 64 tokens, and q reads these
 //
-// An operator's definition holds it (OpDef::decoding). What has none, and is no operator of single tokens, cannot be
-// decoded.
+// An operator that mixes tokens needs such a record (OpDef::decoding) to be decoded. An operator whose result for a
+// token depends on that token alone needs none.
 #pragma once
 #include <functional>
 #include <string>
@@ -13,32 +13,32 @@
 
 namespace heddle::ir {
 
-// Where tokens are decoded: the graph that the record adds to.
+// The graph of a decoding step, to which Decoding::build adds nodes.
 struct DecodeStep {
   Builder& b;
-  int64_t tokens = 1;  // that each row has room for
-  ValueId places;      // i32 [rows,tokens]: which token of its text each is, counted from 0
-  ValueId count;       // i32 [rows]: how many of them a row has; invalid where it is the one
-  // Adds one, whose elements are those of the first row, then those of the second one, and so on.
+  int64_t tokens = 1;  // tokens of a row in one step, at most
+  ValueId places;      // i32 [rows,tokens]: the position of each token in its text, counted from 0
+  ValueId count;       // i32 [rows]: the number of tokens that a row has in this step; invalid: one each
+  // Adds a state. Its elements lie row after row.
   std::function<ValueId(const std::string& name, const Type&)> state;
   std::function<void(ValueId state, ValueId next)> update;
 };
 
-// Why not, and what may help.
+// Why an operator cannot be decoded, and a remedy.
 struct DecodeRefusal {
-  std::string reason, help;  // "is not causal: a token sees those behind it"; an empty reason: it can
+  std::string reason, help;  // "is not causal: a token sees those behind it"; an empty reason: it can be decoded
 };
 
 struct Decoding {
-  size_t sequences = 0;  // so many operands, the first ones, are sequences of the text
-  bool bounded = false;  // there are no places behind those of the text that it was made of
-  // Of an operand, the axis of the tokens, which may have a single place in a further one; -1: it has none.
+  size_t sequences = 0;  // the first operands, this many, are sequences of the text
+  bool bounded = false;  // the cache has room only for as many tokens as the text of the original graph
+  // The axis of the tokens in an operand; -1: the operand has none. In a further operand that axis may have size 1.
   std::function<int64_t(const Signature&, size_t operand)> tokens_axis;
   std::function<DecodeRefusal(const Signature&)> refusal;
-  // `n` is the node of all tokens, `name` that of its first result. Operands and the result, the first one of `n`, are
-  // those of the step's tokens: [rows, 1, ...] in the place of [rows, 64, ...]. A further operand that has tokens and no
-  // rows has the rows in front: [rows, 1, 8, 1, 64] in the place of [1, 8, 64, 64]. What a row does not have leaves no trace
-  // in its states.
+  // Builds the step of a node and returns what replaces its first result. `n` is the node on all tokens, `name` the
+  // name of its first result. Operands and the returned value have the tokens of the step alone: [rows, 1, ...] instead
+  // of [rows, 64, ...]. A further operand with tokens and no rows gets the rows in front: [rows, 1, 8, 1, 64] instead
+  // of [1, 8, 64, 64]. Tokens beyond a row's `count` must leave the row's states unchanged.
   std::function<ValueId(DecodeStep&, const Signature& n, const std::string& name, const Values& operands)> build;
 };
 

@@ -1,4 +1,4 @@
-// What values are made of.
+// dependencies: the values on which given values depend, directly or through other values.
 //
 //   %a = exp(%x), %b = neg(%x), %c = add(%a, %y)      dependencies of %c: %c, %a, %y, %x
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace heddle::ir {
 
-// By ValueId index: those of `of` and what they are made of, by all operators, inputs included.
+// Flags by ValueId index: 1 for the values of `of` and for every value on which they depend, graph inputs included.
 std::vector<char> dependencies(const Graph& g, const std::vector<ValueId>& of);
 
 }  // namespace heddle::ir

@@ -28,7 +28,7 @@ const char* color_code(Severity s) {
   return "";
 }
 
-// Terminal control characters in a file must not reach the terminal, those from U+0080 to U+009F neither.
+// Control characters of a file must not reach the terminal, including those from U+0080 to U+009F.
 std::string printable(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -79,7 +79,7 @@ std::string snippet(const Location& where) {
                      printable({text.data() + begin, end - begin}), std::string(columns(begin, at), ' '), tildes);
 }
 
-// A model that was built has places, and no text (tools/api/built_json.h).
+// A model that was built by calls has locations, but no text (tools/api/built_json.h).
 bool has_text(const Location& where) { return where.begin <= where.end; }
 
 void render_into(std::string& out, const Diagnostic& d, bool color) {
@@ -169,7 +169,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return previous[b.size()];
 }
 
-// Of a letter that is another one nothing is left: it may stand for the only name of one letter, and for nothing else.
+// A one-letter word has no letter in common with any other one-letter word. It can only mean the single candidate of
+// one letter, if there is exactly one.
 std::string only_letter(const std::vector<std::string>& candidates) {
   std::string found;
   for (const std::string& c : candidates) {

@@ -1,4 +1,5 @@
-// Diagnostics: what went wrong in a user's file, where, where the other side comes from, and what to do.
+// Diagnostics: messages about errors in a user's file. Each says what is wrong and where, and may have notes and a
+// help.
 //
 //   cnn.json:14:47: error: conv2d 'conv2': kernel 3 is larger than input height 2
 //      14 |     {"name": "conv2", "op": "conv2d", "filters": 64, "kernel": 3},
@@ -14,7 +15,7 @@
 
 namespace heddle {
 
-// A text that diagnostics point into. It outlives every Location into it: whoever opens a file keeps it.
+// A text that diagnostics point into. It must outlive every Location into it; the opener of a file keeps it alive.
 struct SourceFile {
   std::string name;  // as the user wrote it
   std::string text;
@@ -42,11 +43,11 @@ struct Diagnostic {
   Severity severity = Severity::error;
   Location where;
   std::string message;            // lower case, no period, what was expected and what was found
-  std::vector<Diagnostic> notes;  // where the other side comes from
+  std::vector<Diagnostic> notes;  // further locations, such as the origin of the other operand
   std::string help;               // a remedy, empty where none is known
 };
 
-// The text above: message, source line with a caret, notes, help. Control characters of the source are shown as '?'.
+// The text as in the example at the top. Control characters of the source line are shown as '?'.
 std::string render(const Diagnostic& diagnostic, bool color = false);
 
 // The exit codes of the command line.
@@ -83,7 +84,7 @@ class Diagnostics {
   std::vector<Diagnostic> list_;
 };
 
-// The candidate closest to `word` by edit distance, if it is close enough to be what was meant; else "".
+// The candidate closest to `word` by edit distance, or "" if none is close.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 // "did you mean 'relu'?", or "" when nothing is near.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);

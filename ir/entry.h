@@ -1,4 +1,4 @@
-// EntryKind: what a graph of a module is for. Its name says it in IR text; all code asks here.
+// EntryKind: the purpose of a graph of a module. IR text expresses it in the graph's name; entry_kind reads the name.
 //
 //   graph @train_last(...)   ->   {.phase = Phase::train, .batch = BatchKind::remainder}
 //   graph @eval.16(...)      ->   {.phase = Phase::eval, .length = 16}
@@ -12,16 +12,16 @@
 namespace heddle::ir {
 
 enum class Phase { other, init, train, eval, predict, reset, metrics, after_epoch, take_average };
-// The planned batch, or the rows that an epoch or a split has left over.
+// `whole`: the planned batch. `remainder`: the rows that are left at the end of an epoch or a split.
 enum class BatchKind { whole, remainder };
 
 struct EntryKind {
   Phase phase = Phase::other;
   BatchKind batch = BatchKind::whole;
-  int64_t length = 0;  // of rows that are shorter than the model's; 0: the model's own
+  int64_t length = 0;  // the length of rows, if shorter than the model's; 0: the model's length
   bool operator==(const EntryKind&) const = default;
 
-  // Whether it runs over the rows of a data set, and so may take its batches itself.
+  // Whether it runs over the rows of a data set. Such an entry may read its batches itself (passes/feed.h).
   bool takes_rows() const { return phase == Phase::train || phase == Phase::eval; }
 };
 
@@ -46,7 +46,7 @@ inline std::string entry_name(EntryKind kind) {
       return std::string(e.name) + (kind.length > 0 ? "." + std::to_string(kind.length) : "");
   return {};
 }
-// Phase::other for a name that is none of the list's, with or without a length.
+// The kind of the entry with this name, with or without a length. Phase::other if the name is not in kEntries.
 inline EntryKind entry_kind(std::string_view name) {
   const size_t dot = name.find('.');
   for (const NamedEntry& e : kEntries) {
@@ -61,13 +61,13 @@ inline EntryKind entry_kind(std::string_view name) {
   return {};
 }
 
-// What an entry's result is to those who run it. The names of those that are not the model's own are reserved.
+// The meaning of an entry's result for the runtime. The names of all roles but `result` are reserved.
 enum class OutputRole {
   result,   // an output of the model, or a metric
-  loss,     // of the step
+  loss,     // the loss of the step
   count,    // how much of the batch counts in the loss
-  norm,     // of the gradients
-  outside,  // the first index outside of what it is to find, for each check
+  norm,     // the norm of the gradients
+  outside,  // for each check, the first index that is out of range
 };
 struct NamedOutput {
   std::string_view name;

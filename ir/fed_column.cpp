@@ -40,7 +40,7 @@ double read_number(std::string_view text, const std::string& what) {
   return value;
 }
 
-// How many numbers a key has; 0 where each channel may have its own, or it is a list.
+// The number of numbers of a key; 0 if it is a list, or may have one number per channel.
 size_t count_of(const Key& key) {
   if (key.type == KeyType::sides) return 2;
   if (key.type == KeyType::borders) return 4;
@@ -226,7 +226,7 @@ FedInput fed_input(const Node& n) { return read({.op = n.op, .attrs = n.attrs, .
 FedThreads threads_of(const FedInput& fed) {
   constexpr int64_t kPacket = 4, kPacketsOfThread = 4, kWarp = 32;
   FedThreads threads;
-  // Each row begins where a packet may lie.
+  // Packets need rows that begin at multiples of a packet.
   threads.packet = fed.elements() % kPacket == 0 && fed.column.stride % kPacket == 0 ? kPacket : 1;
   const int64_t packets = fed.elements() / threads.packet;
   if (packets > FedThreads::kOfBlock / kPacketsOfThread) threads.team = FedThreads::kOfBlock;

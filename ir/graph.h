@@ -1,4 +1,4 @@
-// The graph: SSA values and nodes in arrays, named by typed ids.
+// Graph and Module: SSA values and nodes in arrays, addressed by typed ids.
 //
 //   graph @f(input %x: f32[4], param %w: f32[4]) {
 //     %y: f32[4] = mul(%x, %w)
@@ -7,7 +7,7 @@
 //   }
 //
 // A graph is a pure function of its inputs; state changes only through `updates`, which take effect at the end.
-// Kernels are graphs with a schedule. Ids stay valid while the graph is edited; an erased node's id is never reused.
+// A kernel is a graph with a schedule. Ids stay valid while the graph is edited; an erased node's id is never reused.
 #pragma once
 #include <deque>
 #include <optional>
@@ -29,19 +29,19 @@ namespace heddle::ir {
 
 struct OpDef;
 
-// What feeds a value that no node defines. In kernels inputs have Role::none. Params, buffers and states live from one
-// run to the next: params are trained, buffers are what a layer keeps beside them, such as running statistics; both are
-// saved. States are the training step's own. The cursor and the ring are of entries that feed themselves (ir/cursor.h).
-// The last four are of bodies (ir/scan.h): the same in all turns, from one turn to the next, a row for each turn, the
-// turn's number.
+// The role of a graph's input. Inputs of kernels have Role::none. A param, buffer or state lives from one run to the
+// next. Params are trained. A layer keeps buffers beside its params, such as running statistics. Files hold params and
+// buffers. A `state` belongs to the training step. Entries that read their own batches have a cursor and a ring
+// (ir/cursor.h). The last four are inputs of bodies (ir/scan.h): `fixed` is the same in all turns, `carry` goes from
+// turn to turn, `slice` has a row for each turn, `index` is the number of the turn.
 enum class Role { none, input, param, buffer, state, cursor, ring, fixed, carry, slice, index };
 std::string to_string(Role role);
 
-// Where a value lies once memory is planned: an offset into the arena, or inside another value's storage (a view, or in
-// place).
+// Where a value lies in planned memory: at an offset of the arena, or inside the storage of another value (a view or an
+// in-place result).
 struct Place {
   int64_t offset = -1;  // bytes; -1: not placed
-  ValueId base;         // valid: relative to this value's storage
+  ValueId base;         // if valid, the offset is relative to this value's storage
   bool placed() const { return offset >= 0; }
   bool operator==(const Place&) const = default;
 };
@@ -50,7 +50,7 @@ struct Value {
   std::string name;
   Type type;
   Role role = Role::none;
-  Layout layout;             // of states; empty: as in files
+  Layout layout;             // of params, buffers and states; empty: the axis order of files
   NodeId def;                // invalid for inputs
   int32_t result_index = 0;  // which result of `def`
   std::vector<NodeId> uses;  // one entry per use: a node that uses a value twice appears twice
@@ -59,9 +59,9 @@ struct Value {
 
 struct Node {
   const OpDef* op = nullptr;
-  std::string callee;  // for `call` the kernel's name, for `scan` the body's, without '@'
+  std::string callee;  // the name of the kernel of a `call` or the body of a `scan`, without '@'
   std::vector<ValueId> operands, results;
-  Attrs attrs;  // only what differs from the defaults; see OpDef for reading them
+  Attrs attrs;  // only values that differ from the defaults; Signature and attribute() (ir/op_def.h) read them
   Location loc;
   bool erased = false;
 };
@@ -78,7 +78,7 @@ class Graph {
   Graph() = default;
   Graph(const Graph&) = default;
   Graph& operator=(const Graph&) = default;
-  // Without exceptions, so that a vector that grows moves its graphs.
+  // noexcept, so that a growing vector moves its graphs instead of copying them.
   Graph(Graph&&) noexcept = default;
   Graph& operator=(Graph&&) noexcept = default;
   ~Graph() = default;
@@ -90,21 +90,21 @@ class Graph {
   Updates updates;
   std::vector<NodeId> order;               // the schedule: a topological order of the live nodes
   std::optional<KernelSchedule> schedule;  // present exactly on kernels
-  bool body = false;                       // of scans: its updates are of carries, its outputs are stacked
+  bool body = false;                       // the body of a scan: it updates carries, and its outputs are stacked
   int64_t arena_bytes = -1;                // -1: memory is not planned
 
   ValueId add_input(const std::string& name, Type type, Role role, Layout layout = {});
-  // Appends to `order`. Names are made unique. Does not infer types: use Builder.
+  // Appends a node to `order`. Names are made unique. The caller supplies the result types; Builder infers them.
   NodeId add_node(const OpDef& op, std::vector<ValueId> operands, Attrs attrs, const std::vector<std::string>& names,
                   const std::vector<Type>& types, const Location& loc = {});
   void set_operand(NodeId n, size_t i, ValueId v);
   void replace_uses(ValueId old, ValueId with);            // in nodes, outputs and the `next` of updates
   void erase(NodeId n);                                    // its results must be unused
-  void remove_inputs(const std::vector<ValueId>& inputs);  // must be unused; their updates go, too
+  void remove_inputs(const std::vector<ValueId>& inputs);  // they must be unused; removes their updates too
   bool unused(ValueId v) const;                            // no node, output or update reads it
-  NodeId only_use(ValueId v) const;                        // the one node that reads it, once; invalid where more does
+  NodeId only_use(ValueId v) const;                        // the node that holds the only use; else invalid
   bool is_output(ValueId v) const;
-  bool is_next(ValueId v) const;  // some update's next value
+  bool is_next(ValueId v) const;  // whether an update has it as its next value
 
   Value& operator[](ValueId v) { return values_[static_cast<size_t>(v.index)]; }
   const Value& operator[](ValueId v) const { return values_[static_cast<size_t>(v.index)]; }
@@ -114,18 +114,18 @@ class Graph {
   size_t node_count() const { return nodes_.size(); }  // erased ones included
   const Node* def(ValueId v) const;                    // nullptr for inputs
   ValueId find(std::string_view name) const;           // invalid when absent
-  bool is_found(ValueId v) const;                      // whether its name leads to it
+  bool is_found(ValueId v) const;                      // whether find(its name) returns it
 
-  // To `base`, or the first free of base.1, base.2, ...
+  // Renames v to `base`, or to the first free name of base.1, base.2, ...
   void rename(ValueId v, const std::string& base);
   // Positions in `order` by NodeId index; -1 for erased nodes.
   std::vector<int> positions() const;
 
  private:
-  // Takes the name, or the first free one like it, for a value.
+  // Gives a value the name `base`, or the first free name of base.1, base.2, ...
   std::string take_name(const std::string& base, ValueId value);
   void give_back(const std::string& name);
-  auto is_called(std::string_view name) const {  // asks of an entry of the table
+  auto is_called(std::string_view name) const {  // the comparison that names_ needs
     return [this, name](int32_t i) { return values_[static_cast<size_t>(i)].name == name; };
   }
 
@@ -136,19 +136,19 @@ class Graph {
   std::unordered_map<std::string, int> next_suffix_;
 };
 
-// Of a kernel: whether a library executes it, which has no generated text.
+// Whether a library executes the kernel, so that no text is generated for it.
 inline bool calls_library(const Graph& k) {
   return k.schedule && std::holds_alternative<schedules::LibraryCall>(k.schedule->how);
 }
 
-// States that the `flatten` pass has laid end to end in one flat state, so that saved weights keep their names and
-// shapes.
+// A state that the `flatten` pass has placed in a flat state, end to end with others. Files still save it under its
+// name and shape.
 struct StateMember {
   std::string name;
   Type type;
   Role role = Role::param;
   int64_t offset = 0;  // elements from the start of the flat state
-  Layout layout = {};  // as a value's
+  Layout layout = {};  // see Value::layout
   bool operator==(const StateMember&) const = default;
 };
 struct StateGroup {
@@ -160,10 +160,10 @@ struct StateGroup {
 struct Module {
   std::vector<StateGroup> groups;
   std::vector<Graph> kernels;
-  std::vector<Graph> bodies;  // each before the bodies that scan it
+  std::vector<Graph> bodies;  // a body stands before the bodies that scan it
   std::vector<Graph> graphs;
-  // What a pass of graphs goes through, so that none forgets the bodies: each before what scans it, then the graphs.
-  // Valid until a body or a graph is added.
+  // All bodies, then all graphs. Passes iterate over this list, so that none forgets the bodies. A body stands before
+  // whatever scans it. The pointers are valid until a body or a graph is added.
   std::vector<Graph*> all_graphs();
   std::vector<const Graph*> all_graphs() const;
   const Graph* find_kernel(std::string_view name) const;
@@ -174,7 +174,8 @@ struct Module {
   Graph* find_graph(EntryKind kind) { return find_graph(entry_name(kind)); }
 };
 
-// Equal up to ids: same names, types, attributes, order, places. What parse(print(m)) must preserve.
+// Whether both are equal up to ids: the same names, types, attributes, order, places. parse(print(m)) must preserve
+// this.
 bool structurally_equal(const Graph& a, const Graph& b);
 bool structurally_equal(const Module& a, const Module& b);
 

@@ -1,4 +1,4 @@
-// Typed 4-byte ids into a graph's arrays: copyable, hashable, ordered, and a ValueId is never taken for a NodeId.
+// Typed 4-byte ids into a graph's arrays: copyable, ordered, and a ValueId cannot be passed as a NodeId.
 #pragma once
 #include <compare>
 #include <cstddef>
@@ -15,7 +15,7 @@ struct Id {
 using ValueId = Id<struct ValueTag>;
 using NodeId = Id<struct NodeTag>;
 
-// The place of what belongs to a valid id in a vector with an entry for each.
+// The index of a valid id, for a vector with one entry per id.
 template <class Tag>
 size_t index_of(Id<Tag> id) {
   return static_cast<size_t>(id.index);

@@ -1,4 +1,4 @@
-// What is said of an index outside of what it was to find, whether training, evaluation or prediction meets it.
+// The error for an index that is out of range. Training, evaluation and prediction all report it with this text.
 //
 //   m.json:7:22: error: gather 'g': 'j' holds 5 in training row 2, counted from 0: expected 0 ... 2
 #pragma once
@@ -10,28 +10,28 @@
 
 namespace heddle {
 
-// Indices that a model computes and the step looks at.
+// Indices that a model computes and that the step checks.
 struct CheckedIndices {
-  Location where;                      // of what reads them
+  Location where;                      // of the node that reads them
   std::string reader;                  // "gather 'g'"
   std::string indices;                 // "'j'", "coordinate 1 of 'j'"
-  bool is_u64 = false;                 // whether those from 2^63 on are no negative ones
-  int64_t below = 0;                   // they are to lie in [0, below + below_for_each * rows of the batch)
+  bool is_u64 = false;                 // their type is u64: values with the top bit set are not negative
+  int64_t below = 0;                   // valid indices are in [0, below + below_for_each * rows of the batch)
   int64_t below_for_each = 0;          // 0: the axis does not grow with the batch
-  int64_t of_row = 0;                  // how many of them a row of the batch has; 0: they are not of rows
-  std::string help;                    // what keeps them inside
+  int64_t of_row = 0;                  // indices per row of the batch; 0: they do not belong to rows
+  std::string help;                    // how to keep them in range
   std::vector<Diagnostic> notes = {};  // where they come from
 };
 
 struct OutsideIndex {
-  size_t check = 0;              // which of the model's
-  int64_t place = 0, index = 0;  // among all indices of the batch, row-major; its value
+  size_t check = 0;              // the number of the model's check
+  int64_t place = 0, index = 0;  // its position among all indices of the batch, row-major; its value
 };
 
-// An index as its type has it.
+// The index as text, signed or as u64.
 std::string index_text(int64_t index, bool is_u64);
-// `row` names the row of the data: "training row 2"; it is left out where the indices are not of
-// rows. The batch had `batch` rows.
+// The error for `outside`. `row` names the row of the data, "training row 2"; it is ignored if the indices do not
+// belong to rows. `batch` is the number of rows of the batch.
 UserError index_error(const CheckedIndices& checked, const OutsideIndex& outside, const std::string& row,
                       int64_t batch);
 

@@ -1,10 +1,10 @@
-// Names of texts that lie inside another file, such as a package's model.
+// Names of texts inside another file, such as the model inside a package.
 //
 //   inner_name("mnist.heddle", "model.json")        ->   "mnist.heddle: model.json"
 //   own_place("mnist.heddle: model.json:12:5")      ->   "model.json:12:5"
 //
-// Messages name both: who has the file may have no such text. What is made of the text has its own name alone, so that
-// equal texts in files of any name become equal programs.
+// Messages name both, because a user may have only the outer file. Programs hold the inner name alone, so that equal
+// texts become equal programs, whatever the outer file is called.
 #pragma once
 #include <string>
 #include <string_view>

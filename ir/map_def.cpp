@@ -83,7 +83,7 @@ MapRow stored_row(const std::vector<DataMap>& maps, const MapRow& input) {
 
 namespace {
 
-// What comes before a map that makes an element of several ones is made once for each of them.
+// If a map computes an element from several elements, everything before it is computed once for each of these.
 constexpr int64_t kMostTaps = 1 << 15;
 
 std::string chain_fault(const std::vector<DataMap>& list, size_t i) {

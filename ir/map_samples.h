@@ -1,5 +1,5 @@
-// Data maps that make an element of several elements of the picture before them: of its neighbours,
-// or of its other channels. A second record beside MapDef, whose `place` knows one element alone.
+// SampleDef: data maps that compute an element from several elements of their input picture, from neighbours or from
+// other channels. A map has this record beside its MapDef, whose `place` finds a single element.
 //
 //   {"op": "blur", "kernel": 3}  ->  once for each row
 //     const auto pixel_0 = [&](int py, int px, int c) { ... };           the picture before the map
@@ -9,8 +9,8 @@
 //       return x;
 //     };
 //
-// A list that has such a map is printed as one function per map, each of which asks the one before
-// it (codegen/feed_text.h). The device's part is codegen/device/9_pictures.cuh.
+// A list with such a map is printed as one function per map; each function calls the function of the map before it
+// (codegen/feed_text.h). The device functions are in codegen/device/9_pictures.cuh.
 #pragma once
 #include "ir/map_def.h"
 
@@ -18,11 +18,11 @@ namespace heddle::ir {
 
 struct SampleText {
   const DataMap& map;
-  MapRow row;          // behind the map, and before it
-  std::string name;    // of its own: "1"
-  std::string draw;    // the four words drawn for it
-  std::string before;  // the function (y, x, channel) that is the picture before it: "pixel_0"
-  std::string type;    // that elements are computed in
+  MapRow row;          // the same before and after the map
+  std::string name;    // suffix of its variables: "1"
+  std::string draw;    // the row's four random words
+  std::string before;  // the function (y, x, channel) for a pixel of the picture before the map: "pixel_0"
+  std::string type;    // the C++ type in which elements are computed
   int64_t team = 1;    // threads that share the row
   std::function<std::string(double)> literal;
 
@@ -31,31 +31,32 @@ struct SampleText {
 };
 
 struct SampleDef {
-  int64_t (*taps)(const DataMap&) = nullptr;  // elements that one is made of
-  std::function<std::vector<std::string>(const SampleText&)> draw = {};
-  std::string (*pixel)(const SampleText&) = nullptr;  // the element (py, px, c)
+  int64_t (*taps)(const DataMap&) = nullptr;                             // input elements per element
+  std::function<std::vector<std::string>(const SampleText&)> draw = {};  // text that runs once per row
+  std::string (*pixel)(const SampleText&) = nullptr;                     // text of the element (py, px, c)
 };
 
 struct RegisterSample {
   RegisterSample(std::string map, SampleDef def);
 };
-const SampleDef* find_sample(const MapDef& map);  // nullptr where an element is made of one
+const SampleDef* find_sample(const MapDef& map);  // nullptr if each element comes from one element
 
-// --- what several of them have in common ---
+// --- helpers that several of these maps share ---
 
 std::vector<Key> window_keys(std::string_view scale_doc, std::string_view ratio_doc);
 std::vector<Key> turn_keys();
-// The two numbers of a key, or these where it is absent; and whether they are two that grow.
+// The two numbers of a key, or `absent` if the key is not given. require_bounds throws UserError unless they are two
+// numbers in increasing order.
 std::pair<double, double> bounds_of(const DataMap& map, std::string_view key, std::pair<double, double> absent);
 void require_bounds(const DataMap& map, std::string_view key);
-// Of a key "filter": "bilinear", 0, or "nearest", 1.
+// The key "filter": "bilinear" is 0, "nearest" is 1.
 Key filter_key();
 bool is_nearest(const DataMap& map);
-int64_t filter_taps(const DataMap& map);                          // pixels that one is made of
-std::string filter_fault(const DataMap& map, const MapRow& row);  // integers are not blended
-std::string turn_fault(const DataMap& map, const MapRow& row);    // of the keys of turn_keys
+int64_t filter_taps(const DataMap& map);                          // pixels that the filter reads per pixel
+std::string filter_fault(const DataMap& map, const MapRow& row);  // integers cannot be blended
+std::string turn_fault(const DataMap& map, const MapRow& row);    // checks the keys of turn_keys
 std::string as_float(double value);                               // "0.5f"
-// The pixel of a picture that is turned as `turn_NAME` says.
+// Text of a pixel of the picture that is rotated by the variable `turn_NAME`.
 std::string turned_pixel(const SampleText& t);
 
 }  // namespace heddle::ir

@@ -15,7 +15,7 @@ std::map<std::string, MixedPrecision, std::less<>>& statements() {
   return all;
 }
 
-// What nobody has thought of is computed in f32, which is always right.
+// The rule of an operator without a statement. Kinds without a better rule compute in f32, which is always correct.
 const MixedPrecision& by_kind(const OpDef& op) {
   static const MixedPrecision kNarrow{MixedRule::narrow}, kWide{MixedRule::wide}, kFixed{MixedRule::fixed};
   static const MixedPrecision kFollows{MixedRule::follows, "f32 where operands of f32 and of 16 bits meet"};

@@ -1,10 +1,10 @@
-// Mixed precision: in which type an operator computes where a training is of 16 bits, and what it leaves. A statement of
-// the operator's own file, where its kind does not say it already:
+// Mixed precision: the types of an operator's operands and results in a 16-bit training. An operator's kind gives a
+// default rule; a statement in the operator's file overrides it:
 //
 //   const StatesMixedPrecision exp_like({"exp", "log"}, MixedRule::wide);
 //
-// passes/mixed_precision.h asks, and `heddle ops` prints it. The rules are those of PyTorch's autocast where `departs` is
-// empty (pytorch.org, "CUDA ops that can autocast").
+// passes/mixed_precision.h applies the rules, and `heddle ops` prints them. A rule is that of PyTorch's autocast unless
+// `departs` says otherwise (pytorch.org, "CUDA ops that can autocast").
 #pragma once
 #include <string>
 #include <vector>
@@ -14,16 +14,16 @@
 namespace heddle::ir {
 
 enum class MixedRule {
-  narrow,    // operands of 16 bits, sums in f32, the result of 16 bits: products that say precision = "mixed_bf16"
-  follows,   // of 16 bits where one of its floating operands is; each element is computed in f32
-  wide,      // operands and results of f32
-  restores,  // computes in f32, and leaves its first result with the bits of its first operand
-  fixed,     // what its attributes say, or no numbers at all
+  narrow,    // 16-bit operands and result, sums in f32: products with precision = "mixed_bf16"
+  follows,   // 16 bits if one of its floating operands has 16 bits; each element is computed in f32
+  wide,      // f32 operands and results
+  restores,  // computes in f32, and also gives its first result in the type of its first operand
+  fixed,     // its attributes determine the types, or it has no floating values
 };
 
 struct MixedPrecision {
   MixedRule rule = MixedRule::fixed;
-  std::string departs = {};  // what PyTorch's autocast does in its place; empty: the same
+  std::string departs = {};  // what PyTorch's autocast does instead; empty: the same
 };
 
 struct StatesMixedPrecision {
@@ -31,7 +31,7 @@ struct StatesMixedPrecision {
 };
 
 const MixedPrecision& mixed_precision(const OpDef& op);
-std::vector<std::string> stated_mixed_precisions();  // names of operators
+std::vector<std::string> stated_mixed_precisions();  // names of the operators with a statement
 // "narrow: 16-bit operands and result, sums in f32"
 std::string to_string(MixedRule rule);
 

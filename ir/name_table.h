@@ -1,10 +1,10 @@
-// Where each name of a graph leads, in one flat table: the names themselves stay with their values, so that a lookup
-// reads one entry and the name it is compared with.
+// NameTable: a hash table from the names of a graph to value indices. The names stay with their values. So a lookup
+// mostly reads one slot and one name.
 //
 //   find(hash_of("x"), [&](int i) { return values[i].name == "x"; })  ->  3, or kNone
 //
-// An entry is the caller's number, 0 or more. Open addressing with linear probing (Knuth, The Art of Computer
-// Programming 3, algorithm 6.4 L); erased entries stay as marks until the table is made anew.
+// An entry is a number of the caller's, 0 or more. The table uses open addressing with linear probing (Knuth, The Art
+// of Computer Programming 3, algorithm 6.4 L). Erased entries stay as marks until the next rehash.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -18,13 +18,13 @@ class NameTable {
   static constexpr int32_t kNone = -1;
   static uint32_t hash_of(std::string_view name) { return static_cast<uint32_t>(std::hash<std::string_view>{}(name)); }
 
-  // The number whose name `is_it`.
+  // The number with this hash for which is_it(number) holds, or kNone.
   template <class IsIt>
   int32_t find(uint32_t hash, const IsIt& is_it) const {
     const size_t at = slot(hash, is_it);
     return at == slots_.size() ? kNone : slots_[at].number;
   }
-  void insert(uint32_t hash, int32_t number);  // whose name is not in the table
+  void insert(uint32_t hash, int32_t number);  // the number's name must not be in the table
   template <class IsIt>
   void erase(uint32_t hash, const IsIt& is_it) {
     if (const size_t at = slot(hash, is_it); at != slots_.size()) slots_[at].number = kErased;

@@ -17,7 +17,7 @@ namespace {
 class Input {
  public:
   Input(const std::string& path, std::string shown) : shown_(std::move(shown)), owned_(path != "-") {
-    // Without O_NONBLOCK, opening a pipe that nobody writes would wait for ever.
+    // Without O_NONBLOCK, opening a pipe without a writer would block forever.
     fd_ = owned_ ? ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : STDIN_FILENO;
     if (fd_ < 0) fail(std::strerror(errno));
   }

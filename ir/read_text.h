@@ -1,11 +1,11 @@
-// Reads a text file of a user: a regular file, or standard input where the path is "-".
+// read_text: reads a user's text file. The path "-" means standard input.
 #pragma once
 #include <string>
 
 namespace heddle {
 
-// Throws UserError, which calls the file `shown`, when it cannot be read, is a folder, a device or a pipe (which could
-// make the caller wait for ever), or is longer than `most` bytes (ExitCode::limit).
+// The file's text. Throws UserError if the file cannot be read, if it is a folder, a device or a pipe (which could
+// block forever), or if it is longer than `most` bytes (ExitCode::limit). Messages call the file `shown`.
 std::string read_text(const std::string& path, const std::string& shown, size_t most);
 
 }  // namespace heddle

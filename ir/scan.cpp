@@ -104,12 +104,12 @@ std::vector<std::string> body_problems(const Graph& body) {
 
 namespace {
 
-// Asks only for bodies that the graph reaches: of many that stand beside each other a scan has one.
+// Visits only bodies that the graph reaches, because a module may have many bodies of other graphs.
 class Turns {
  public:
   explicit Turns(const Module& m) : m_(m) {}
 
-  // A body's scans are of bodies above it: `above` is how many there are.
+  // A body scans only bodies before it in the list; `above` is their number.
   int64_t in(const Graph& g, size_t above) {
     int64_t sum = 0;
     for (const NodeId id : g.order) {

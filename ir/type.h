@@ -16,7 +16,7 @@ int64_t bits(DType dtype);  // bits an element occupies in memory; boolean takes
 bool is_floating(DType dtype);
 bool is_integer(DType dtype);        // signed and unsigned integers, without boolean
 bool is_signed(DType dtype);         // floating and signed integers
-bool holds(DType dtype, int64_t n);  // whether n >= 0 is a number of this integer type
+bool holds(DType dtype, int64_t n);  // whether this integer type has the number n, for n >= 0
 std::string to_string(DType dtype);  // "f32"; boolean is "bool"
 std::optional<DType> parse_dtype(std::string_view text);
 const std::vector<DType>& all_dtypes();
@@ -36,13 +36,12 @@ std::string to_string(const Dims& dims);  // "[64,128]"
 int64_t product(const Dims& dims);
 Dims row_major_strides(const Dims& dims);  // in elements
 
-// How a state lies in memory compared with what files and messages speak of, its logical shape:
-// axis k in memory is axis layout[k] there, as `transpose` with this `perm` makes it. Empty: there
-// is no difference.
+// The axis order of a state in memory, relative to its logical shape, which files and messages use. Axis k in memory is
+// axis layout[k] of the logical shape, as after `transpose` with this `perm`. Empty: the order is the same.
 //
 //   logical f32[32,16,3,3] (OIHW), layout [0,2,3,1]  ->  in memory f32[32,3,3,16] (OHWI)
 using Layout = Dims;
-bool is_layout(const Layout& layout, int64_t rank);  // a permutation of that many axes, or empty
+bool is_layout(const Layout& layout, int64_t rank);  // whether it is a permutation of `rank` axes, or empty
 Layout inverse(const Layout& layout);                // from memory to logical
 Dims memory_dims(const Dims& logical, const Layout& layout);
 Dims logical_dims(const Dims& in_memory, const Layout& layout);

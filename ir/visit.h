@@ -1,12 +1,11 @@
-// visit_kind: an answer for each kind of operator; visit_schedule: for each schedule of a kernel. A new one
-// does not compile until every algorithm has an answer.
+// visit_kind calls the function for an operator's kind; visit_schedule calls the one for a kernel's schedule. If a kind
+// or a schedule is added, code does not compile until every algorithm handles it.
 //
 //   visit_kind(op, [](const Elementwise&) { return true; },
 //              [](const OneOf<Source, Movement, Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call,
 //                             Scan> auto&) { return false; });
 //
-// Where an algorithm asks for one kind or schedule alone, and treats all others alike whatever they
-// are, a plain std::holds_alternative says so.
+// If an algorithm treats one kind or schedule specially and all others alike, it uses std::holds_alternative instead.
 #pragma once
 #include <concepts>
 #include <utility>

@@ -1,4 +1,4 @@
-// Products of whole numbers in IR, by the rule of ir/int8.h.
+// Builds products of whole numbers in IR, by the rule of ir/int8.h.
 //
 //   y = x w  ->  y = (round(x * (1 / step)) round(w / scale)) * (scale * step)
 //
@@ -8,26 +8,26 @@
 
 namespace heddle::ir {
 
-// Whether v is a whole number within limits, as the node that makes it states.
+// Whether the elements of v are whole numbers within limits (MakesWholes::within_limits).
 bool is_whole(const Graph& g, ValueId v);
-// Whether one of the operands is: a product's sums are then exact, and no other form may round them.
+// Whether one of the operands is whole. The sums of such a product are exact, and no other form may round them.
 bool reads_wholes(const Graph& g, const Node& n);
 
-// What inputs between `low` and `high`, f32[] each, become: multiples of a step, from `least` to `most`.
+// The scale for inputs between `low` and `high` (f32[] each): they become multiples of `step`, from `least` to `most`.
 struct InputScale {
   ValueId step, least, most;  // f32[]
 };
 InputScale input_scale(Builder& b, ValueId low, ValueId high);
 
-// v, of one number or of one for each place along these axes, in this shape.
+// Broadcasts v to `shape`. v has the axes `axes` of the shape; none if it is one number.
 ValueId spread_along(Builder& b, ValueId v, const Dims& axes, const Dims& shape);
 
-// x * (1 / steps): one step, f32[], or one for each row, f32[rows].
+// x * (1 / steps). `steps` is one step, f32[], or one per row, f32[rows].
 ValueId in_steps(Builder& b, ValueId x, ValueId steps);
 
-// What a product of whole numbers is multiplied with, f32[outputs].
+// The factor of a product of whole numbers, scale * step, f32[outputs].
 ValueId factor_of(Builder& b, ValueId scale, ValueId step);
-// A product, whose last axis are the outputs, times that.
+// The product times its factor. The last axis of `sums` is the outputs.
 ValueId times_factor(Builder& b, ValueId sums, ValueId factor);
 
 }  // namespace heddle::ir

@@ -1,6 +1,7 @@
 #pragma once
-// The executions of one kernel text. -DHD_CUDA: threads of a GPU. -DHD_HOST: a block is one thread, so barriers vanish, a team's
-// loop is a plain loop that the compiler vectorises, and each worker runs some of the blocks. Nothing is included.
+// The primitives on which kernel text is built, for each target. -DHD_CUDA: a GPU. -DHD_HOST: the host, where a block
+// is one thread: barriers vanish, a team's loop is a plain loop that the compiler vectorises, and each worker runs some
+// of the blocks. The preamble includes no other header.
 namespace hd {
 using u32 = unsigned;
 using u64 = unsigned long long;
@@ -15,9 +16,9 @@ using u16 = unsigned short;
 
 #define HD_DEVICE __device__ __forceinline__
 #if defined(HD_PERSISTENT)
-#define HD_KERNEL(name, threads) HD_DEVICE void name  // called by a kernel of all launches (9_persistent.cuh)
+#define HD_KERNEL(name, threads) HD_DEVICE void name  // a persistent kernel calls it (9_persistent.cuh)
 #else
-// At least one block on a multiprocessor: without this number ptxas aims at many, and spills registers for them.
+// At least one block per multiprocessor: without this number ptxas aims at many blocks, and spills registers for them.
 #define HD_KERNEL(name, threads) extern "C" __global__ void __launch_bounds__(threads, 1) name
 #endif
 #define HD_HOST_ENTRY(name, arguments)
@@ -43,7 +44,7 @@ HD_DEVICE int thread() { return (int)threadIdx.x; }
 HD_DEVICE int threads() { return (int)blockDim.x; }
 HD_DEVICE void barrier() { __syncthreads(); }
 HD_DEVICE void copy_bytes(void* to, const void* from, u64 bytes) { ::memcpy(to, from, bytes); }
-// What a block has of shared memory beside arrays of the collectives': as much as the launch says.
+// The dynamic shared memory of a block; the launch sets its size. Arrays of the collectives are separate.
 extern __shared__ __align__(128) unsigned char shared_bytes[];
 template <class T>
 HD_DEVICE T& in_shared(u64 first_byte) {
@@ -55,7 +56,7 @@ HD_DEVICE T& in_shared(u64 first_byte) {
 
 #define HD_DEVICE inline __attribute__((always_inline))
 #define HD_KERNEL(name, threads) static __attribute__((noinline)) void name
-// The entry the runtime calls: arguments by position, and which of how many blocks to run.
+// The function that the runtime calls: arguments by position, the block to run, and the number of blocks.
 #define HD_HOST_ENTRY(name, arguments)                                                  \
   extern "C" __attribute__((visibility("default"))) void name##_host(void* const* args, \
                                                                      int block, int blocks) { \
@@ -75,11 +76,12 @@ HD_DEVICE T& in_shared(u64 first_byte) {
 // A short loop that stays a loop. GCC 12 unrolls it completely and then vectorises the loop around it, wrongly in two shapes: a
 // guarded read two columns wide loses rows, and a sum in order over a reversed axis takes other elements.
 #define HD_LOOP _Pragma("GCC unroll 1")
-// Its elimination of partial redundancies makes branches of selections that depend on one another, such as relu of the largest in a
-// window without padding, and loops with branches are not vectorised (ten times slower).
+// GCC's elimination of partial redundancies turns dependent selections into branches, for example relu of the largest
+// element of a window without padding. Loops with branches are not vectorised (ten times slower).
 #pragma GCC optimize("no-tree-pre")
-// Its choice of counters addresses a result through an operand that is read in steps and mirrored (x[c * 2] | x[6 - c * 2]); the kernel
-// then counts as one that writes nothing, and its call is dropped. Without that choice steps take as long.
+// GCC's choice of induction variables may address a result through an operand that is read with a stride and mirrored
+// (x[c * 2] | x[6 - c * 2]). Then GCC believes that the kernel writes nothing, and drops its call. Without it steps are
+// as fast.
 #pragma GCC optimize("no-ivopts")
 #endif
 
@@ -103,7 +105,7 @@ template <int... I>
 struct CountFrom<0, I...> : Indices<I...> {};
 template <int N>
 using Count = CountFrom<N>;
-// An argument that becomes whatever pointer the kernel takes, or the number that lies there.
+// An argument that converts to any pointer type, or to the number to which it points.
 struct Argument {
   void* pointer;
   template <class T>
@@ -123,7 +125,8 @@ HD_DEVICE void call(void* const* args, Indices<I...>) {
 }
 }  // namespace hd
 
-// The loader allocates a thread's copy of `grid` where the thread first touches it: here, instead of within a step.
+// The loader allocates a thread's copy of `grid` when the thread first touches it. This call does that before the first
+// step.
 extern "C" __attribute__((visibility("default"))) void heddle_prepare_thread() { hd::grid = {0, 1}; }
 
 #endif

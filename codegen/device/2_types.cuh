@@ -1,5 +1,5 @@
 #pragma once
-// Element types as they lie in memory, and packets of them. 16-bit types are computed with in float.
+// Element types in memory, and packets of elements. Computations on 16-bit types use float.
 namespace hd {
 
 template <class To, class From>
@@ -40,7 +40,7 @@ struct bf16 {
   HD_DEVICE operator float() const { return bits<float>((u32)word << 16); }
 };
 
-// The type an element is computed with.
+// The type in which computations on an element are made.
 template <class S>
 struct ComputeOf {
   using type = S;
@@ -100,7 +100,8 @@ constexpr bool is_bool = false;
 template <>
 inline constexpr bool is_bool<bool> = true;
 
-// `width` neighbouring elements, moved with one instruction of up to 16 bytes. One element on the host.
+// `width` neighbouring elements. A GPU moves them with instructions of up to 16 bytes. On the host a Packet has one
+// element.
 template <class S, int width>
 struct alignas(sizeof(S) * width) Elements {
   S item[width];
@@ -110,7 +111,7 @@ struct alignas(sizeof(S) * width) Elements {
 template <class S, int width>
 using Packet = Elements<S, HD_WIDTH(width)>;
 
-// A type of so many bytes that moves as one.
+// A type of this many bytes that one instruction moves.
 template <int bytes>
 struct Word;
 template <>
@@ -141,7 +142,8 @@ struct Word<8> {
 };
 #endif
 
-// Packets of `width` elements in every execution: for random numbers, which come four at a time.
+// Loads a packet of `width` elements on every target, also on the host. Random numbers need it: they come four at a
+// time.
 template <int width, class S>
 HD_DEVICE Elements<S, width> load_group(const S* from) {
   Elements<S, width> packet;
@@ -182,8 +184,8 @@ HD_DEVICE void store(S* to, const Elements<S, width>& packet) {
 #endif
 }
 
-// The same where only the first `rest` elements exist: the last packet of an array. Of a packet of one it does, and a
-// branch would keep the host's loop from vectorising.
+// The same if only the first `rest` elements exist, in the last packet of an array. A packet of one element always
+// exists; a branch for it would keep the host's loop from vectorising.
 template <int width, class S, class Index>
 HD_DEVICE Packet<S, width> load(const S* from, Index rest) {
   if constexpr (HD_WIDTH(width) == 1) return load<width>(from);

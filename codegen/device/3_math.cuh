@@ -7,7 +7,7 @@ template <class T>
 HD_DEVICE bool is_nan(T x) {
   return x != x;
 }
-// Whether an index is in [0, extent), and what is found where none is: nan, or 0 of a type that has none.
+// Whether an index is in [0, extent), and the result of a lookup outside of it: nan, or 0 for types without nan.
 template <class T>
 HD_DEVICE bool inside(T index, i64 extent) {
   return index >= T(0) && (u64)index < (u64)extent;
@@ -24,7 +24,7 @@ template <>
 HD_DEVICE double nothing<double>() {
   return bits<double>((u64)0x7ff8000000000000ull);
 }
-// nan where either operand is.
+// nan if either operand is nan.
 template <class T>
 HD_DEVICE T max(T a, T b) {
   return a > b || a != a ? a : b;
@@ -33,7 +33,8 @@ template <class T>
 HD_DEVICE T min(T a, T b) {
   return a < b || a != a ? a : b;
 }
-// Integers wrap: they are computed as unsigned ones, whose overflow is defined. (i16 and u16 would become int.)
+// Integers wrap: the computation uses unsigned types, whose overflow is defined. (i16 and u16 would be promoted to
+// int.)
 template <bool wide>
 struct UnsignedOf {
   using type = u32;
@@ -77,7 +78,8 @@ HD_DEVICE T select(bool condition, T a, T b) {
   return condition ? a : b;
 }
 
-// Integers: division by 0 gives ones in every bit, the remainder the dividend; the most negative by -1 wraps.
+// Integers: a quotient by 0 has ones in every bit, a remainder by 0 is the dividend, and the most negative number by -1
+// wraps.
 template <class T>
 HD_DEVICE T div(T a, T b) {
   if constexpr (is_real<T>) return a / b;
@@ -175,7 +177,7 @@ HD_DEVICE int ones(u64 word) {
   return (int)(word & 127);
 }
 
-// The system's lgamma leaves the sign in a variable of the process, which several threads would write.
+// The system's lgamma writes the sign to a global variable, which would be a race between threads.
 extern "C" double lgamma_r(double x, int* sign) noexcept;
 HD_DEVICE double lgamma(double x) {
   int sign;
@@ -200,7 +202,7 @@ HD_DEVICE double erf_inv(double x) {
 HD_DEVICE float erf_inv(float x) { return (float)erf_inv((double)x); }
 HD_DEVICE u32 high_product(u32 a, u32 b) { return (u32)(((u64)a * b) >> 32); }
 
-// One rounding where the processor has the instruction.
+// With a single rounding if the processor has the instruction.
 HD_DEVICE float fma(float a, float b, float c) {
 #if defined(__FMA__)
   return __builtin_fmaf(a, b, c);
@@ -225,7 +227,7 @@ HD_DEVICE Reduced reduce_exp(float x) {
   p = fma(p, r, 4.99999935e-1f);
   return {bits<int>(shifted) - 0x4b400000, fma(p, r * r, r)};
 }
-// 2^n, 0 below the normal numbers and inf beyond the largest.
+// 2^n; 0 if it is below the normal numbers, inf if it is too large.
 HD_DEVICE float power_of_two(int n) {
   const int exponent = n + 127;
   return bits<float>((exponent < 0 ? 0 : exponent) << 23);
@@ -329,7 +331,7 @@ HD_DEVICE double trigamma_of_positive(double x) {
                         z * (7.0 / 6 - z * (3617.0 / 510))))))));
   return sum + (1.0 + 0.5 / x + series) / x;
 }
-// By reflection below 0, of the distance from the nearest integer, which is exact.
+// Below 0 by reflection, with the distance from the nearest integer, which is exact.
 HD_DEVICE double digamma(double x) {
   if (!(x < 0.0)) return x == 0.0 ? -1.0 / x : digamma_of_positive(x);
   const double distance = x - rint(x);
@@ -357,7 +359,7 @@ HD_DEVICE i64 signed_of(T x) {
   constexpr int above = 64 - 8 * (int)sizeof(T);
   return (i64)((u64)x << above) >> above;
 }
-// Shifts by a negative number, or by the number of bits and more, move all bits out.
+// A shift by a negative number, or by at least the number of bits, moves all bits out.
 template <class T>
 HD_DEVICE bool moves_all(T distance) {
   return (u64)distance >= 8 * sizeof(T);
@@ -402,7 +404,7 @@ HD_DEVICE T resize_weight(i64 k, i64 input, i64 step, i64 offset, i64 scale, boo
   return sum;
 }
 
-// What weighs nothing counts for nothing: 0 times inf would be nan.
+// An element with weight 0 contributes 0; the product 0 times inf would be nan.
 template <class T>
 HD_DEVICE T weighed(T x, T weight) {
   return weight == T(0) ? T(0) : x * weight;

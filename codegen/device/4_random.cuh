@@ -1,6 +1,6 @@
 #pragma once
 // Random numbers as functions of (seed, step, stream, element): Philox4x32-7 (Salmon et al. 2011, "Parallel random numbers: as easy
-// as 1, 2, 3", doi:10.1145/2063384.2063405). Never of a thread, so that every execution draws the same.
+// as 1, 2, 3", doi:10.1145/2063384.2063405). They do not depend on threads, so all targets draw the same numbers.
 namespace hd {
 
 struct Words {
@@ -23,13 +23,13 @@ HD_DEVICE Words philox(i64 seed, i64 step, i64 stream, i64 group) {
 }
 HD_DEVICE u32 word(const Words& c, int lane) { return lane < 2 ? (lane == 0 ? c.x : c.y) : (lane == 2 ? c.z : c.w); }
 
-// The 24 high bits: in [0, 1), exact in float.
+// A number in [0, 1) from the 24 high bits, exact in float.
 template <class T>
 HD_DEVICE T unit(u32 word) {
   return (T)(int)(word >> 8) * T(0x1p-24);
 }
 
-// Element `base + lane` of an array, base a multiple of 4: four neighbours share one call of philox.
+// Element `base + lane` of an array; base is a multiple of 4. Four neighbours share one call of philox.
 struct Element {
   i64 base;
   int lane;
@@ -39,7 +39,7 @@ HD_DEVICE i64 group_of(const Element& e) { return e.base >> 2; }
 HD_DEVICE int lane_in_group(i64 i) { return (int)(i & 3); }
 HD_DEVICE int lane_in_group(const Element& e) { return e.lane; }
 
-// Element i of those from `first` on.
+// The index of element i, counted from element `first`.
 HD_DEVICE i64 behind(i64 first, i64 i) { return first + i; }
 HD_DEVICE i64 behind(i64 first, const Element& e) { return first + e.base + e.lane; }
 

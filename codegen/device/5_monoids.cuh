@@ -1,6 +1,6 @@
 #pragma once
-// What reductions combine elements with. `add` takes an element and its index k in the reduction, `merge` another partial result.
-// Each starts as its identity.
+// Monoids: the accumulators of reductions. `add` takes an element and its index k in the reduction; `merge` takes
+// another accumulator. A new accumulator is the identity.
 namespace hd {
 
 #define HD_MONOID(name, identity, combine)                \
@@ -17,12 +17,12 @@ HD_MONOID(Max, lowest<A>(), max(x, value))
 HD_MONOID(Min, largest<A>(), min(x, value))
 #undef HD_MONOID
 
-// A long sum of A is added up in runs of this many. What a run comes to joins a wider number: added up one after the other in their
-// own type, 20 million ones would stop at 16,777,216.
+// A long sum is added up in runs of this many elements, and each run is added to a wider number. In a single float, a
+// sum of 20 million ones would stop at 16,777,216.
 constexpr int kRun = 32;
 
-// The wider numbers, of `count` places: doubles for floats; for doubles two each, of which the second holds what rounding the first has
-// lost. They lie apart, so that the host takes many places at once.
+// `count` wider numbers: doubles for floats; for doubles a pair, whose second number adds up the rounding errors of the
+// first. The two are separate arrays, so that the host vectorises over the places.
 template <class A, int count>
 struct Wide {
   double value[count] = {};
@@ -37,14 +37,14 @@ struct Wide<double, count> {
     lost[i] = lost[i] + ((before - (sum - of_x)) + (x - of_x));
     value[i] = sum;
   }
-  // Of a sum that is infinite nothing is lost.
+  // The errors of an infinite sum are NaN: return the sum alone.
   HD_DEVICE double result(int i) const {
     const double all = value[i] + lost[i];
     return all == all ? all : value[i];
   }
 };
 
-// A long sum in one place: it takes elements as a Sum does, and is told where a run ends.
+// One long sum. It takes elements as Sum does; `flush` ends a run.
 template <class M>
 struct alignas(4 * sizeof(M)) Long {
   M run;
@@ -72,7 +72,7 @@ HD_DEVICE void flush(Elements<S, width>& sums) {
   for (int k = 0; k < width; ++k) sums[k].flush();
 }
 
-// Whether adding up many is rounding many times.
+// Whether each addition of the monoid rounds.
 template <class M>
 constexpr bool is_rounded_sum = false;
 template <>
@@ -80,8 +80,8 @@ inline constexpr bool is_rounded_sum<Sum<float>> = true;
 template <>
 inline constexpr bool is_rounded_sum<Sum<double>> = true;
 
-// What `count` places have come to where elements are added up in an order, one for each place and turn: a sum in runs. It is told where
-// a run may end, which it may do after each turn, and looked at in between.
+// `count` accumulators that take elements in a fixed order, one element for each accumulator per turn. If `in_runs`,
+// they are long sums: `end_run` may be called after any turn. `so_far` reads a sum between turns.
 template <class M, int count, bool in_runs>
 struct InOrder {
   M all[count];
@@ -118,7 +118,8 @@ struct InOrder<M, count, true> {
 };
 template <class M, int count, i64 turns>
 using SumInOrder = InOrder<M, count, is_rounded_sum<M> && (turns > kRun)>;
-// What an accumulator holds of an element. A short beside an int leaves a gap, which copies of both at once would read.
+// The type in which an accumulator holds an element. A short beside an int would leave a gap of uninitialised bytes,
+// which a copy of the whole struct would read.
 template <class A, int bytes>
 struct Held {
   using Type = A;
@@ -132,7 +133,7 @@ struct Held<A, 2> {
   using Type = int;
 };
 
-// The first of the best elements; nan is better than anything.
+// The largest (or smallest) element, and the index of the first one. NaN wins over everything.
 template <class A, bool largest_wins>
 struct ArgBest {
   static constexpr int kNone = 0x7fffffff;

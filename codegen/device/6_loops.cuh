@@ -18,9 +18,9 @@ HD_DEVICE int teams(int team) { return team > 32 ? 1 : threads() / team; }
 HD_DEVICE int team_of(int team) { return team > 32 ? 0 : thread() / team; }
 }  // namespace hd
 
-// Rows and columns count from zero: of numbers that are not negative a quotient takes half the instructions.
+// Tells the compiler that a counter is not negative: its quotients then take half the instructions.
 #define HD_COUNTS(i) __builtin_assume((i) >= 0)
-// Every point of rows x columns once, a packet at a time.
+// Visits every point of rows x columns once, a packet at a time.
 #define HD_POINTS(Index, row, column, rows, columns, width)                                                          \
   for (Index hd_point = (Index)hd::block() * hd::threads() + hd::thread(),                                           \
              hd_packets = hd::packets<Index>(columns, width);                                                        \
@@ -35,14 +35,15 @@ HD_DEVICE int team_of(int team) { return team > 32 ? 0 : thread() / team; }
   for (Index row = (Index)hd::block() * hd::teams(team) + hd::team_of(team); row < (rows);                           \
        row += (Index)hd::blocks() * hd::teams(team))                                                                 \
     if (HD_COUNTS(row), true)
-// The same where `flush` ends runs of `turns` rows.
+// The same with long sums: `flush` runs after every `turns` rows.
 #define HD_LONG_ROWS(Index, row, rows, team, turns, flush)                                                           \
   for (Index hd_apart = (Index)hd::blocks() * hd::teams(team), hd_run = (Index)hd::block() * hd::teams(team) + hd::team_of(team); \
        hd_run < (rows); hd_run += hd_apart * (turns), flush)                                                         \
     for (Index row = hd_run, hd_end = hd::least<Index>(hd_run + hd_apart * (turns), rows); row < hd_end; row += hd_apart) \
       if (HD_COUNTS(row), true)
-// The same in batches of `count` rows, which are all loaded before any is computed; HD_TURN is which of them the row is. Behind the
-// last row it is loaded again: without a condition loads of a batch are one straight piece.
+// The same in batches of `count` rows. All rows of a batch are loaded before any is computed. HD_TURN is the number of
+// the row in its batch. After the last row, HD_LOAD_BATCH loads the last row again, so that the loads of a batch need
+// no branches.
 #define HD_BATCHES(Index, rows, team, count)                                                                         \
   for (Index hd_batch = (Index)hd::block() * hd::teams(team) + hd::team_of(team); hd_batch < (rows);                 \
        hd_batch += (Index)hd::blocks() * hd::teams(team) * (count))
@@ -62,7 +63,7 @@ HD_DEVICE int team_of(int team) { return team > 32 ? 0 : thread() / team; }
   for (int hd_turn = 0; hd_turn < (count); ++hd_turn)                                                                \
     if (const Index row = hd_batch + (Index)hd::blocks() * hd::teams(team) * hd_turn; HD_COUNTS(row), row < (rows))
 #define HD_TURN hd_turn
-// The columns of a row: `slot` counts those of this thread.
+// This thread's columns of a row; `slot` counts them.
 #define HD_COLUMNS(Index, column, slot, columns, team, width)                                                        \
   for (int slot = 0; slot < (int)hd::packets<Index>(columns, (team) * (width)); ++slot)                              \
     if (const Index column = ((Index)slot * (team) + hd::lane_of(team)) * (width);                                   \
@@ -88,7 +89,7 @@ HD_DEVICE int team_of(int team) { return team > 32 ? 0 : thread() / team; }
       if (HD_COUNTS(column), true)
 #define HD_LANE 0
 #define HD_ROW_LANE(row) 0
-// Keeps what is indexed by a slot in registers.
+// Unrolls the loop, so that arrays indexed by a slot stay in registers.
 #define HD_IN_REGISTERS _Pragma("unroll")
 #define HD_EACH(k, width) \
   HD_UNROLL               \
@@ -96,12 +97,13 @@ HD_DEVICE int team_of(int team) { return team > 32 ? 0 : thread() / team; }
 #define HD_EACH_OF(k, width, rest) \
   HD_UNROLL                        \
   for (int k = 0; k < (width); ++k) if (k < (rest))
-// A loop of which each warp needs the result once: its lanes take turns. Loads of many turns are under way at once.
+// A loop that each warp executes once; its lanes share the iterations. It is unrolled, so that many loads are in
+// flight.
 #define HD_SPREAD(Index, i, count)                                                                                   \
   _Pragma("unroll 16") for (Index hd_first = 0; hd_first < (count); hd_first += 32)                                  \
     if (const Index i = hd_first + (Index)(hd::thread() & 31); HD_COUNTS(i), (count) % 32 == 0 || i < (count))
 #define HD_SPREAD_TURN(i) ((i) / 32)
-// One thread of the team, of the grid; the threads of the last block over `columns`.
+// One thread of the team, of the block, of the grid. HD_FINISH: the threads of the last block, over `columns`.
 #define HD_ONE_OF_TEAM(team) if (hd::lane_of(team) == 0)
 #define HD_ONE_OF_BLOCK if (hd::thread() == 0)
 #define HD_ONE_OF_ALL if (hd::block() == 0 && hd::thread() == 0)
@@ -111,7 +113,7 @@ HD_DEVICE int team_of(int team) { return team > 32 ? 0 : thread() / team; }
 #else
 
 namespace hd {
-constexpr int kPiece = 16;  // parts of long rows start on multiples of this
+constexpr int kPiece = 16;  // parts of long rows start at multiples of this
 // Worker `block` of `blocks` takes [first, last) of n.
 template <class Index>
 HD_DEVICE Index first(Index n) {

@@ -1,7 +1,8 @@
 #pragma once
-// What blocks of one launch tell one another: everything of GPU scope is here. A block writes its results plainly and meets at a
-// barrier; then one of its threads counts it in, which releases what all of them wrote. The block that comes last has acquired what
-// the others released: after another barrier its threads read it, past the cache of their own multiprocessor.
+// Communication between the blocks of a launch; everything of GPU scope is here. The threads of a block write their
+// results with plain stores and meet at a barrier. Then one thread increments a counter, which releases what all of
+// them wrote. The block that arrives last thereby acquires what the others released. After another barrier its threads
+// read it, past the cache of their multiprocessor.
 namespace hd {
 #if defined(HD_CUDA)
 
@@ -19,7 +20,7 @@ HD_DEVICE void read_written(u32& to, const u32* from) {
 HD_DEVICE void read_written(u64& to, const u64* from) {
   asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(to) : "l"(from) : "memory");
 }
-// The number of blocks that were counted in before.
+// Counts this block in. Returns the number of blocks that were counted before.
 HD_DEVICE u32 count_in(u32* counter) {
   u32 before;
   asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(counter) : "memory");
@@ -36,7 +37,7 @@ HD_DEVICE u32 count_in(u32* counter) { return __atomic_fetch_add(counter, 1u, __
 
 #endif
 
-// A double arrives whole: what puts it together from two words would wait for them.
+// A double is read as one word: putting it together from two words would wait for both.
 template <int bytes>
 struct WrittenWord {
   using type = typename Word<bytes>::type;
@@ -46,7 +47,7 @@ struct WrittenWord<8> {
   using type = u64;
 };
 
-// What another block may have written, in words as wide as it is aligned.
+// Reads a value that another block may have written, in words of its alignment.
 template <class M>
 HD_DEVICE M written(const M* from) {
   using W = typename WrittenWord<(int)alignof(M)>::type;

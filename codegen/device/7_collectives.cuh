@@ -1,9 +1,9 @@
 #pragma once
-// Reductions over a team, a block, and all blocks. The order in which elements meet depends on the length and the type alone, never
-// on the number of workers; no floating atomics.
+// Reductions over a team, a block, and all blocks. The order in which elements are combined depends on the length and
+// the type alone, never on the number of workers. No floating-point number is added atomically.
 namespace hd {
 
-// The running results of one thread over rows of `columns`: one on a GPU, one per lane on the host.
+// The accumulators of one thread over rows of `columns`: one on a GPU, one per lane on the host.
 template <class M, i64 columns>
 struct Accumulator {
 #if defined(HD_CUDA)
@@ -14,7 +14,7 @@ struct Accumulator {
   HD_DEVICE M& operator[](int i) { return lane[i]; }
 };
 
-// A row in this thread's registers (on the host: all of it), from one pass to the next.
+// This thread's part of a row (on the host: the whole row), kept in registers from one pass to the next.
 template <class S, int columns, int team, int width>
 struct Row {
 #if defined(HD_CUDA)
@@ -25,7 +25,8 @@ struct Row {
   HD_DEVICE Packet<S, width>& operator[](int i) { return slot[i]; }
 };
 
-// What a thread loads of a batch of `count` rows: a packet of each; on the host all elements of one.
+// The elements of a batch of `count` rows that a thread loads: a packet of each row; on the host all elements of one
+// row.
 template <class S, int columns, int width, int count>
 struct Batch {
 #if defined(HD_CUDA)
@@ -37,7 +38,7 @@ struct Batch {
 #endif
 };
 
-// One running result per column: those of this thread's columns on a GPU.
+// One accumulator per column; on a GPU for this thread's columns only.
 template <class M, int columns, int team, int width>
 using ColumnResults = Row<M, columns, team, width>;
 
@@ -56,7 +57,7 @@ HD_DEVICE M shuffle(const M& m, int distance, u32 members) {
   return other;
 }
 
-// Merges what lanes `nearest`, twice as far ... apart have: all of them get the result.
+// Merges the accumulators of lanes whose numbers differ by multiples of `nearest`. All of these lanes get the result.
 template <int nearest, class M>
 HD_DEVICE M merge_lanes(M m) {
   HD_UNROLL
@@ -74,7 +75,7 @@ HD_DEVICE M combine(const Accumulator<M, columns>& a) {
   for (int distance = width / 2; distance > 0; distance >>= 1) m.merge(shuffle(m, distance, members));
   if constexpr (team > 32) {
     __shared__ M warp[32];
-    barrier();  // a former result has been read
+    barrier();  // the previous result has been read
     if ((thread() & 31) == 0) warp[thread() >> 5] = m;
     barrier();
     m = warp[0];
@@ -83,8 +84,8 @@ HD_DEVICE M combine(const Accumulator<M, columns>& a) {
   return m;
 }
 
-// This block's sums over its teams, into its part of the partial results: the teams of a warp meet by shuffles, then the warps in
-// shared memory, in their order.
+// Writes this block's sums over its teams to its part of the partial results. Shuffles combine the teams of a warp;
+// then the warps are combined in shared memory, in order.
 template <class M, int columns, int team, int width>
 HD_DEVICE void put_columns(M* partials, ColumnResults<M, columns, team, width>& mine) {
   M* to = partials + (i64)block() * columns;
@@ -132,7 +133,8 @@ HD_DEVICE void put_total(M* partials, const Accumulator<M, columns>& mine) {
   }
 }
 
-// True in the block that comes last of `blocks`: what the others wrote before is then there. Leaves the counter at zero.
+// True in the block that arrives last of `blocks`; what the others have written is then visible. Resets the counter to
+// zero.
 HD_DEVICE bool last_of(u32* counter, int blocks) {
   __shared__ bool last;
   barrier();
@@ -144,7 +146,7 @@ HD_DEVICE bool last_of(u32* counter, int blocks) {
   return last;
 }
 
-// Merges the first `count` of them, neighbour with neighbour, into the first one.
+// Merges the first `count` accumulators into the first one, pairwise as a tree.
 template <int most, class M>
 HD_DEVICE void merge_neighbours(M (&m)[most], int count) {
   HD_UNROLL
@@ -153,7 +155,7 @@ HD_DEVICE void merge_neighbours(M (&m)[most], int count) {
       if (p + apart < count) m[p].merge(m[p + apart]);
 }
 
-// Merges `count` partial results, `step` apart, in their order; the loads of several are under way at once.
+// Merges `count` partial results, `step` apart, in order. Several loads are in flight at once.
 template <int at_once, class M>
 HD_DEVICE M merge_written(const M* from, int step, int count) {
   M m;
@@ -169,9 +171,9 @@ HD_DEVICE M merge_written(const M* from, int step, int count) {
   return m;
 }
 
-// What `count` blocks, `step` apart, have left of the sums of columns. Of each column `shares` lanes of a warp add up the blocks: a
-// lane takes every `shares`-th block, of `abreast` columns at a time, and the loads of `at_once` blocks of all these are under way
-// together. The sums lie in the first block's place then.
+// Adds up the column sums of `count` blocks, `step` apart, into those of the first block. `shares` lanes of a warp
+// share a column: each lane takes every `shares`-th block. It takes `abreast` columns at a time, and loads the sums of
+// `at_once` blocks for all of them before it adds.
 template <int shares, int at_once, int abreast, class M>
 HD_DEVICE void merge_blocks(M* partials, int columns, int step, int count) {
   constexpr int together = 32 / shares;
@@ -181,8 +183,8 @@ HD_DEVICE void merge_blocks(M* partials, int columns, int step, int count) {
     const int column = first + thread() % together;
     M sum[abreast];
     for (int i = 0; i < mine && column < columns; i += at_once) {
-      // Where there is no block or column more, the lane's last block or first column is loaded again: with conditions the loads would
-      // be no straight piece, and wait for one another.
+      // Beyond the last block or column, the lane's last block or first column is loaded again. With branches instead,
+      // the loads would wait for one another.
       M next[abreast][at_once];
       HD_UNROLL
       for (int p = 0; p < at_once; ++p) {
@@ -205,12 +207,12 @@ HD_DEVICE void merge_blocks(M* partials, int columns, int step, int count) {
   barrier();
 }
 
-// All blocks' at once,
+// The sums of all blocks at once,
 template <int shares, int at_once, int abreast, class M>
 HD_DEVICE void add_blocks(M* partials, int columns) {
   merge_blocks<shares, at_once, abreast>(partials, columns, 1, blocks());
 }
-// or those of this block's group of `gather`, and then what the groups have.
+// or in two steps: the sums of this block's group of `gather` blocks, then the sums of the groups.
 template <int gather, int shares, int at_once, int abreast, class M>
 HD_DEVICE void add_group(M* partials, int columns) {
   const int first = block() / gather * gather;
@@ -263,7 +265,7 @@ HD_DEVICE bool last_of(u32* counter, int blocks) {
   return true;
 }
 
-// Adds the results of `count` blocks, `step` apart, to those of the first: neighbour to neighbour.
+// Adds the results of `count` blocks, `step` apart, to those of the first, pairwise as a tree.
 template <class M>
 HD_DEVICE void merge_blocks(M* partials, int columns, int step, int count) {
   for (int apart = 1; apart < count; apart *= 2)
@@ -299,8 +301,9 @@ HD_DEVICE M get_total(M* partials) {
 #endif
 
 HD_DEVICE bool last_block(u32* counter) { return last_of(counter, blocks()); }
-// Where blocks meet in groups of `gather`: true in the block that comes last of its group, and, of these, in the last of all. Each group
-// has a counter behind that of the groups.
+// For blocks that meet in groups of `gather`. last_of_group: true in the block that arrives last of its group.
+// last_group: of these blocks, true in the one that arrives last. The counter of the groups comes first, then a counter
+// for each group.
 template <int gather>
 HD_DEVICE bool last_of_group(u32* counter) {
   const int group = block() / gather;
@@ -310,7 +313,7 @@ template <int gather>
 HD_DEVICE bool last_group(u32* counter) {
   return last_of(counter, (blocks() + gather - 1) / gather);
 }
-// Where an accumulator's partial results lie in the launch's scratch.
+// The address of a reduction's partial results in the launch's scratch.
 template <class M>
 HD_DEVICE M* partials_at(void* scratch, i64 bytes) {
   return reinterpret_cast<M*>(static_cast<char*>(scratch) + bytes);

@@ -1,6 +1,6 @@
 #pragma once
-// Long sums of threads, in runs (5_monoids.cuh). The loop around flushes them, behind its last turn, too; then `sums` are numbers as of
-// other sums: from there on few are added.
+// Accumulators of threads for long sums, in runs (5_monoids.cuh). The surrounding loop flushes them, also after its
+// last turn. `sums` then returns ordinary accumulators, because few additions follow.
 namespace hd {
 
 template <class M, i64 columns>

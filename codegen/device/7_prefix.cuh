@@ -1,6 +1,6 @@
 #pragma once
-// What comes before each element of a line, combined with it: sums, products and extrema of prefixes. In which order elements meet
-// depends on the line's length alone.
+// Prefix scans: sums, products and extrema of all elements up to each element of a line. The order in which elements
+// are combined depends on the length of the line alone.
 namespace hd {
 
 #if defined(HD_CUDA)
@@ -17,7 +17,8 @@ HD_DEVICE M from_lane_below(const M& m, int distance) {
   return other;
 }
 
-// `carry` and what the threads below hold; then `carry` is joined by what all threads hold.
+// Returns `carry` combined with the values of the threads before this one. Then combines `carry` with the values of all
+// threads.
 template <class M, class Carry>
 HD_DEVICE M before_this_thread(const M& mine, Carry& carry) {
   const int lane = thread() & 31, warp = thread() >> 5;
@@ -30,7 +31,7 @@ HD_DEVICE M before_this_thread(const M& mine, Carry& carry) {
   }
   const M below = from_lane_below(up_to_here, 1);
   __shared__ M of_warp[32];
-  barrier();  // the results of the former turn have been read
+  barrier();  // the results of the previous turn have been read
   if (lane == 31) of_warp[warp] = up_to_here;
   barrier();
   M before, in_block;
@@ -45,7 +46,7 @@ HD_DEVICE M before_this_thread(const M& mine, Carry& carry) {
   return before;
 }
 
-// A line by all threads of a block, each with four neighbours at once.
+// Scans a line with all threads of a block. Each thread takes four neighbours at once.
 template <class M, class Index, Index n, bool exclusive, class S, class At>
 HD_DEVICE void scan_line(const S* x, S* y, const At& at) {
   constexpr int items = 4;
@@ -71,7 +72,8 @@ HD_DEVICE void scan_line(const S* x, S* y, const At& at) {
 
 #else
 
-// Groups of eight first combine among themselves: one addition of a group, not eight, waits for the one before.
+// Groups of eight elements are combined first. So only one addition per group, instead of eight, waits for the one
+// before.
 template <class M, class Index, Index n, bool exclusive, class S, class At>
 HD_DEVICE void scan_line(const S* x, S* y, const At& at) {
   constexpr int kGroup = 8;
@@ -105,7 +107,7 @@ HD_DEVICE void scan_line(const S* x, S* y, const At& at) {
   }
 }
 
-// Lines side by side, up to `most` of them: the compiler takes several at once.
+// Scans up to `most` neighbouring lines together, so that the compiler vectorises over the lines.
 template <class M, int most, class Index, Index n, bool exclusive, class S, class At>
 HD_DEVICE void scan_beside(const S* x, S* y, int width, const At& at) {
   SumInOrder<M, most, n> sum;
@@ -122,8 +124,8 @@ HD_DEVICE void scan_beside(const S* x, S* y, int width, const At& at) {
 
 #endif
 
-// Along the middle one of [outer, n, inner]. On a GPU a line is one thread's where `team` is 1, else a whole block's; on the host a
-// worker takes `beside` lines at once.
+// Scans along the middle axis of [outer, n, inner]. On a GPU one thread takes a line if `team` is 1, else a whole block
+// does. On the host a worker takes `beside` lines at once.
 template <template <class> class Monoid, class Index, Index outer, Index n, Index inner, bool reverse, bool exclusive, int team, int beside,
           class S>
 HD_DEVICE void prefix(const S* x, S* y) {

@@ -1,8 +1,9 @@
 #pragma once
-// Stable orders, and what is combined in an order. A stable order is unique, so each execution finds it in its own way.
+// Stable sorts, and updates of rows in a sorted order. A stable order is unique, so each target may use another
+// algorithm.
 namespace hd {
 
-// Unsigned numbers in the order of the elements: -0 equals 0, nan is behind everything.
+// Unsigned keys in the order of the elements: -0 equals 0, and nan comes last.
 HD_DEVICE u32 sort_key(float x) {
   const u32 word = bits<u32>(x == 0.0f ? 0.0f : x);
   return x != x ? 0xffffffffu : (word >> 31) != 0 ? ~word : word | 0x80000000u;
@@ -27,14 +28,15 @@ HD_DEVICE auto key_at(const S* x, int i) {
   return descending ? ~key : key;
 }
 
-// Whether a comes before b: of equals none does.
+// Whether a comes before b. Equal elements: false.
 template <bool descending, class S>
 HD_DEVICE bool comes_before(S a, S b) {
   const auto x = (Compute<S>)(descending ? b : a), y = (Compute<S>)(descending ? a : b);
   return x < y || (y != y && x == x);
 }
 
-// The first place of [low, high) where `before` does not hold, or high: it holds up to there.
+// The first position of [low, high) at which `before` does not hold, or high. `before` must hold up to there and not
+// after.
 template <class Before>
 HD_DEVICE int partition_point(int low, int high, const Before& before) {
   while (low < high) {
@@ -48,9 +50,9 @@ HD_DEVICE int partition_point(int low, int high, const Before& before) {
 
 #if defined(HD_CUDA)
 
-// How many elements of a run come before each of `items` neighbours, which are a warp's, is their place: all keys pass
-// through shared memory, and lanes share what is compared. Of equals those before come first. A run has `length` elements,
-// at most n.
+// Finds the sorted positions of `items` neighbouring elements of a run. A warp takes the elements; an element's
+// position is the number of elements that come before it. All keys pass through shared memory, and the lanes share the
+// comparisons. Among equal elements the earlier one comes first. A run has `length` elements, at most n.
 template <int n, bool descending, int items, class S>
 HD_DEVICE void count_before(const S* x, int length, int first, int (&place)[items]) {
   using Key = decltype(key_at<descending>(x, 0));
@@ -63,7 +65,7 @@ HD_DEVICE void count_before(const S* x, int length, int first, int (&place)[item
   for (int e = 0; e < items; ++e) mine[e] = key_at<descending>(x, least(first + e, length - 1));
   for (int begin = 0; begin < length; begin += chunk) {
     const int count = least(chunk, length - begin), middle = first < begin ? 0 : least(first - begin, count);
-    barrier();  // the former keys have been read
+    barrier();  // the previous keys have been read
     for (int i = thread(); i < count; i += threads()) keys[i] = key_at<descending>(x, begin + i);
     barrier();
     for (int i = lane; i < middle; i += 32) HD_UNROLL
@@ -79,7 +81,8 @@ HD_DEVICE void count_before(const S* x, int length, int first, int (&place)[item
   }
 }
 
-// Any number of blocks, each for some neighbours of a run. The work grows with the square of a run, and no step waits for another.
+// Any number of blocks; each takes some neighbours of a run. The work grows with the square of the run's length, and no
+// step waits for another.
 template <i64 rows, int n, int run, bool descending, class S>
 HD_DEVICE void argsort_runs(const S* x, int* order, S* sorted, int*) {
   constexpr int items = 4, of_block = 4 * items, block_of_threads = 128, runs = (n - 1) / run + 1;
@@ -110,7 +113,7 @@ HD_DEVICE void swap(int*& a, int*& b) {
   b = before;
 }
 
-// Digit by digit from the lowest, each pass stable; a pass in which all have one digit is left out.
+// Radix sort from the lowest digit on; each pass is stable. A pass in which all keys have the same digit is left out.
 template <bool descending, class S>
 HD_DEVICE void argsort_run(const S* x, int n, int* order, int* scratch) {
   constexpr int kDigits = 256;
@@ -146,16 +149,16 @@ HD_DEVICE void argsort_runs(const S* x, int* order, S* sorted, int* scratch) {
 
 #endif
 
-// For each run of a row of n elements the places, in the row, of the smallest, the next, and so on; and the elements in this
-// order.
+// Sorts each run of rows of n elements. `order` gets the positions in the row of the smallest element, the next one,
+// and so on; `sorted` gets the elements in this order.
 template <i64 rows, int n, int run, bool descending, class S>
 HD_DEVICE void argsort(const S* x, int* order, S* sorted, void* scratch) {
   argsort_runs<rows, n, run, descending>(x, order, sorted, (int*)scratch);
 }
 
-// Of rows whose runs of `run` neighbours, a power of two, are in order, each `ways` neighbouring runs become one: an element's
-// place is the number of those before it, in its own run and in the others, which are searched side by side. Of equals those
-// of former runs come first.
+// Merges sorted runs: each `ways` neighbouring runs of `run` elements (a power of two) become one. An element's
+// position is the number of elements before it in its own run and in the others; the searches of the other runs are
+// interleaved. Among equal elements those of earlier runs come first.
 template <class Index, i64 rows, int n, int run, int ways, bool descending, class S>
 HD_DEVICE void merge_runs(const int* order, const S* sorted, int* merged_order, S* merged) {
   HD_ROWS(Index, element, rows * n, 1) {
@@ -185,20 +188,20 @@ HD_DEVICE void merge_runs(const int* order, const S* sorted, int* merged_order, 
   }
 }
 
-// The last one added.
+// A combination that keeps the last element added.
 template <class A>
 struct Last {
   A value;
   HD_DEVICE void add(A x) { value = x; }
 };
 
-// Whether an index is below a row, which is not negative: indices of 64 unsigned bits may be beyond all rows.
+// Whether an index is less than `row`, which is not negative. Indices of type u64 may be larger than all rows.
 template <class I>
 HD_DEVICE bool is_below(I index, i64 row) {
   return index < I(0) || (u64)index < (u64)row;
 }
 
-// `width` neighbours, combined with those of `count` updates, one update after the other.
+// Combines `width` neighbouring elements of a row with `count` updates, one update after the other.
 template <int chunk, int n, class Sums, class S>
 HD_DEVICE void combine_updates(Sums sums, const S* x, const int* order, int count, const S* updates, i64 columns, S* y, int width) {
   for (int column = 0; column < width; ++column) sums.start(column, (Compute<S>)x[column]);
@@ -213,14 +216,15 @@ HD_DEVICE void combine_updates(Sums sums, const S* x, const int* order, int coun
 template <class M, int chunk, int n, class S>
 HD_DEVICE void combine_updates(const S* x, const int* order, int count, const S* updates, i64 columns, S* y, int width) {
 #if !defined(HD_CUDA)
-  // A few are not worth as many places more.
+  // A few updates do not need the further accumulators of long sums.
   if (count <= kRun) return combine_updates<chunk, n>(InOrder<M, chunk, false>(), x, order, count, updates, columns, y, width);
 #endif
   combine_updates<chunk, n>(SumInOrder<M, chunk, n>(), x, order, count, updates, columns, y, width);
 }
 
-// Rows of x, each combined with the updates whose index it is, in the order of the updates. `sorted` are the indices in
-// a stable order, `order` the places they come from; a place that no update has is left out. `team` lanes share a row.
+// Combines each row of x with the updates whose index is that row, in the order of the updates. `sorted` are the
+// indices in stable order and `order` their original positions; a position outside of the updates is ignored. `team`
+// lanes share a row.
 template <template <class> class Monoid, class Index, i64 rows, Index columns, int n, int team, class S, class I>
 HD_DEVICE void scatter_rows(const S* x, const I* sorted, const int* order, const S* updates, S* y) {
   using M = Monoid<Compute<S>>;
@@ -255,8 +259,8 @@ HD_DEVICE void scatter_rows(const S* x, const I* sorted, const int* order, const
 #endif
 }
 
-// The same where y lies over x: only the rows that an update has are read and written. A row belongs to whoever has the
-// first of its updates, so that each is written once, in one order.
+// The same in place, with y over x: only rows with updates are read and written. The team with the first update of a
+// row takes the row, so that each row is written once.
 template <template <class> class Monoid, class Index, i64 rows, Index columns, int n, int team, class S, class I>
 HD_DEVICE void scatter_rows_in_place(const S* x, const I* sorted, const int* order, const S* updates, S* y) {
   using M = Monoid<Compute<S>>;

@@ -1,8 +1,9 @@
 #pragma once
-// The smallest elements of a row, found by the bits of their keys: each pass over the row counts, and no order is made.
+// Marks the smallest elements of a row without sorting: it finds a bound bit by bit, with a pass over the row that
+// counts keys for each.
 namespace hd {
 
-// How many places of a row hold; every thread of the team gets the number.
+// The number of positions of a row for which `holds` is true. Every thread of the team gets it.
 template <int team, int n, class Holds>
 HD_DEVICE int count_places(const Holds& holds) {
 #if defined(HD_CUDA)
@@ -16,7 +17,7 @@ HD_DEVICE int count_places(const Holds& holds) {
 #endif
 }
 
-// The largest number of so many bits below which fewer than `count` are: the count-th smallest, of which there are that many.
+// The largest number of `bits` bits with fewer than `count` keys below it. That is the count-th smallest key.
 template <class Number, class Below>
 HD_DEVICE Number find_nth(int bits, int count, const Below& below) {
   Number found = 0;
@@ -27,7 +28,8 @@ HD_DEVICE Number find_nth(int bits, int count, const Below& below) {
   return found;
 }
 
-// Whether an element is one of the `count` smallest of its row of n; of equals those before come first. Where count is 0
+// Sets y to 1 for the `count` smallest elements of each row of n. Among equal elements the earlier ones come first. If
+// count is 0,
 // nothing is searched.
 template <i64 rows, int n, int index_bits, int team, class S>
 HD_DEVICE void smallest(const S* x, const int* count, u8* y) {

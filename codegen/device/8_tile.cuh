@@ -1,6 +1,7 @@
 #pragma once
-// Square tiles: what is read along one dimension and written along another passes through one, so that neighbours in memory are
-// touched together on both sides. A block's threads fill a tile going down its columns, then read it going along its rows.
+// Square tiles for transposes. Elements that are read along one dimension and written along another pass through a
+// tile, so that both accesses touch neighbours in memory together. The threads of a block fill a tile down its columns,
+// then read it along its rows.
 namespace hd {
 constexpr int kTile = 32;
 template <class Index>
@@ -26,7 +27,7 @@ struct Tile {
   HD_DEVICE void turn(i64, i64) {}
   HD_DEVICE T get(int row, int column) const { return item[column][row]; }
 };
-constexpr int kAtOnce = 4;  // loads that a thread has under way
+constexpr int kAtOnce = 4;  // loads of a thread in flight
 template <class S>
 HD_DEVICE void ahead(S*, i64) {}
 }  // namespace hd
@@ -37,7 +38,7 @@ HD_DEVICE void ahead(S*, i64) {}
        hd_tile += hd::blocks(), hd::barrier())                                                                 \
     HD_TILE_AT(Index, matrix, top, left, rows, columns)
 #define HD_AHEAD(Index, row, top, rows) if (constexpr Index row = 0; false)
-// Neighbouring threads take neighbouring `fast`.
+// Neighbouring threads take neighbouring values of `fast`.
 #define HD_TILE_POINTS(Index, fast, slow, fast_from, slow_from, fasts, slows)                                     \
   for (int hd_first = hd::thread(); hd_first < hd::kTile * hd::kTile; hd_first += hd::kAtOnce * hd::threads())    \
     HD_UNROLL for (int hd_each = 0; hd_each < hd::kAtOnce; ++hd_each)                                             \
@@ -51,7 +52,7 @@ HD_DEVICE void ahead(S*, i64) {}
 #else
 
 namespace hd {
-// b[j][i] = a[i][j] of eight by eight elements in rows of kTile, by exchanging ever larger halves of pairs of rows.
+// b[j][i] = a[i][j] for eight by eight elements in rows of kTile. It exchanges ever larger halves of pairs of rows.
 template <class U>
 HD_DEVICE void turn_eight(const U* a, U* b) {
   typedef U Eight __attribute__((vector_size(8 * sizeof(U))));
@@ -78,7 +79,8 @@ HD_DEVICE void turn_eight(const U* a, U* b) {
   for (int i = 0; i < 8; ++i) copy_bytes(b + i * kTile, &y[i], sizeof(Eight));
 }
 
-// Filled column by column, then turned in registers, so that both loops over its points run along memory.
+// The host's tile. It is filled column by column, then transposed in registers, so that both loops over its points run
+// along memory.
 template <class T>
 struct Tile {
   using U = typename Word<sizeof(T)>::type;
@@ -90,7 +92,8 @@ struct Tile {
   }
   HD_DEVICE T get(int row, int column) const { return bits<T>(along[row][column]); }
 };
-// Asks for the memory that a row of the tile, or the `rest` of one, will be written to.
+// Prefetches the memory to which a row of the tile will be written; `rest` is the number of elements up to the end of
+// the result's row.
 template <class S>
 HD_DEVICE void ahead(S* to, i64 rest) {
   constexpr int line = 64 / sizeof(S);

@@ -1,7 +1,8 @@
 #pragma once
-// Attention in blocks of queries and keys: y = softmax(scale q k^T, masked) v without the scores in memory, and its gradients, which
-// compute the scores again from the saved logarithms of their sums (Dao et al. 2022, arXiv:2205.14135; Rabe, Staats 2021,
-// arXiv:2112.05682). Every sum goes through the keys, or the queries, in their order, so that the bits depend on nothing else.
+// Attention in blocks of queries and keys: y = softmax(scale q k^T, masked) v without storing the scores, and its
+// gradients, which compute the weights again from the saved logarithms of the sums (Dao et al. 2022, arXiv:2205.14135;
+// Rabe, Staats 2021, arXiv:2112.05682). Every sum goes through the keys (or queries) in order, so the bits do not
+// depend on the number of threads.
 //
 //   q [rows, queries, heads * width], k [rows, keys, kv_heads * width], v [rows, keys, kv_heads * value_width]
 //   y [rows, queries, heads * value_width], lse [rows, heads, queries]
@@ -12,10 +13,10 @@ struct AttentionShape {
   static constexpr i64 rows = rows_, queries = queries_, keys = keys_;
   static constexpr int heads = heads_, kv_heads = kv_heads_, width = width_, value_width = value_width_;
   static constexpr int group = heads / kv_heads;  // heads that share keys
-  static constexpr i64 shift = keys - queries;    // query i stands at key i + shift
+  static constexpr i64 shift = keys - queries;    // query i is at the position of key i + shift
 };
 
-// What is there; the strides of the bias, 0 along axes that it repeats along.
+// Which optional parts the attention has, and the strides of the bias: 0 along axes along which it repeats.
 template <bool causal_, i64 window_, bool alibi_, bool lengths_, bool key_mask_, bool documents_, bool caps_, bool drops_, bool bias_,
           i64 bias_row_, i64 bias_head_, i64 bias_query_, i64 bias_key_>
 struct AttentionOptions {
@@ -35,7 +36,7 @@ struct AttentionScores {
   T scale, cap;
   float rate;
 
-  // The keys of a row end here, at most.
+  // The end of the keys of a row.
   HD_DEVICE i64 end(i64 row) const {
     if constexpr (!Options::lengths) return Shape::keys;
     return lengths[row] < Shape::keys ? (i64)lengths[row] : Shape::keys;
@@ -52,8 +53,8 @@ struct AttentionScores {
       seen = seen && documents[row * Shape::keys + place] == documents[row * Shape::keys + key];
     return seen;
   }
-  // What ALiBi subtracts for each key between: 2^(-8 (h + 1) / heads), and between these where heads are no power of two (Press et
-  // al. 2022, arXiv:2108.12409).
+  // ALiBi's penalty per key of distance: 2^(-8 (h + 1) / heads); if the number of heads is no power of two, the further
+  // heads get values between these (Press et al. 2022, arXiv:2108.12409).
   HD_DEVICE T slope(int head) const {
     int power = 1;
     while (2 * power <= Shape::heads) power *= 2;
@@ -63,7 +64,7 @@ struct AttentionScores {
   HD_DEVICE T bias_at(i64 row, int head, i64 query, i64 key) const {
     return bias[row * Options::bias_row + head * Options::bias_head + query * Options::bias_query + key * Options::bias_key];
   }
-  // What a score is but for what is beside the product: `x` is the product times the scale.
+  // The score before bias, ALiBi and masks. `x` is the product times the scale.
   HD_DEVICE T capped(T x) const {
     if constexpr (Options::caps) return cap * tanh(x / cap);
     return x;
@@ -83,12 +84,12 @@ struct AttentionScores {
   HD_DEVICE T kept_scale() const { return T(1) / (T(1) - T(rate)); }
 };
 
-// Of a row without keys: nothing is added up, and its logarithm counts as 0.
+// The logarithm of the sum of exp. For a row without keys it is 0.
 template <class T>
 HD_DEVICE T log_of_sum(T most, T sum) {
   return sum == T(0) ? T(0) : most + log(sum);
 }
-// Where the running maximum starts: no score is below, and no difference from it is nan.
+// The start of the running maximum. No score is below it, and no difference from it is nan.
 template <class T>
 HD_DEVICE constexpr T lowest_finite() {
   if constexpr (sizeof(T) == 8) return T(-1.7976931348623157e308);
@@ -97,7 +98,7 @@ HD_DEVICE constexpr T lowest_finite() {
 
 #if defined(HD_CUDA)
 
-// A warp takes a query: a lane takes each 32nd key for the scores, and each 32nd element of a row for the sums.
+// A warp takes a query. A lane takes every 32nd key for the scores, and every 32nd element of a row for the sums.
 template <int elements>
 HD_DEVICE constexpr int of_lane() {
   return (elements + 31) / 32;
@@ -117,7 +118,8 @@ HD_DEVICE T dot_product(const T* a, const T* b) {
   for (int c = 0; c < width; ++c) sum += a[c] * b[c];
   return sum;
 }
-// sum[s] += the lanes' factors times their rows: row t lies at rows + t * stride; where a factor is 0, its row counts as zeros.
+// sum[s] += the lanes' factors times their rows. Row t lies at rows + t * stride. If a factor is 0, its row contributes
+// 0, also if it is not finite.
 template <int width, class T>
 HD_DEVICE void add_rows(T (&sum)[of_lane<width>()], T factor, const T* rows, i64 stride, int count) {
   for (int t = 0; t < count; ++t) {
@@ -129,7 +131,7 @@ HD_DEVICE void add_rows(T (&sum)[of_lane<width>()], T factor, const T* rows, i64
     }
   }
 }
-// Keys that a query may see lie in [first, end).
+// The keys that a query may see lie in [first, end).
 template <class Shape, class Options, class Scores>
 HD_DEVICE void keys_of(const Scores& scores, i64 row, i64 query, i64& first, i64& end) {
   const i64 place = query + Shape::shift;
@@ -175,7 +177,7 @@ HD_DEVICE void attention(const T* q, const T* k, const T* v, const AttentionScor
   }
 }
 
-// The weight of a query's key, what is left of it behind dropout, and the gradient of its score times the scale.
+// For a query and a key: the weight, the weight after dropout, and the gradient of the score times the scale.
 template <class T>
 struct ScoreGradient {
   T weight, gradient;
@@ -260,7 +262,7 @@ HD_DEVICE void attention_grad(const T* q, const T* k, const T* v, const T* dy, c
 
 #else
 
-// Vectors of as many bytes as the processor's registers have.
+// The bytes of a vector: as many as a register of the processor has.
 #if defined(__AVX512F__)
 #define HD_VECTOR 64
 #elif defined(__AVX__)
@@ -285,7 +287,7 @@ template <class T>
 HD_DEVICE constexpr int in_vector() {
   return HD_VECTOR / (int)sizeof(T);
 }
-// Registers for a tile of a product: vectors in a row, and rows of so many vectors.
+// The register tile of a product: vectors in a row, and the number of vectors in the tile.
 #if defined(__AVX512F__)
 constexpr int kTileVectors = 4, kTileSums = 24;
 #else
@@ -307,7 +309,8 @@ template <class T>
 HD_DEVICE Vector<T> in_all(T x) {
   return x - Vector<T>{};
 }
-// a b + c in one rounding where the processor has the instruction: the compiler makes none of it where contraction is off.
+// a b + c with a single rounding, if the processor has the instruction. With contraction off the compiler does not use
+// it.
 HD_DEVICE Floats fma_each(Floats a, Floats b, Floats c) {
 #if defined(__AVX512F__)
   return (Floats)__builtin_ia32_vfmaddps512_mask(a, b, c, (unsigned short)-1, 4);
@@ -326,7 +329,7 @@ HD_DEVICE Doubles fma_each(Doubles a, Doubles b, Doubles c) {
   return a * b + c;
 #endif
 }
-// As exp of a float (3_math.cuh), all of a vector at once.
+// exp of each element of a vector, as exp of a float (3_math.cuh).
 HD_DEVICE Floats exp_each(Floats x) {
   x = x > 89.0f ? in_all(89.0f) : x;
   x = x < -88.0f ? in_all(-88.0f) : x;
@@ -347,7 +350,7 @@ HD_DEVICE Doubles exp_each(Doubles x) {
   return x;
 }
 
-// Elements of a and b by turns: of their lower halves, and of their upper ones.
+// Interleaves a and b: a becomes the interleaved lower halves, b the upper halves.
 template <class T>
 HD_DEVICE void interleave(Vector<T>& a, Vector<T>& b) {
   constexpr int lanes = in_vector<T>();
@@ -364,7 +367,7 @@ HD_DEVICE void interleave(Vector<T>& a, Vector<T>& b) {
   }
   a = low, b = high;
 }
-// Rows become columns: each turn doubles how many elements of a column are side by side.
+// Transposes a square of vectors. Each turn doubles the number of elements of a column that are adjacent.
 template <class T>
 HD_DEVICE void transpose_vectors(Vector<T> (&rows)[HD_VECTOR / (int)sizeof(T)]) {
   constexpr int lanes = in_vector<T>();
@@ -402,8 +405,8 @@ HD_DEVICE void transpose_scaled(const T* from, i64 from_stride, int rows, int co
     }
 }
 
-// A tile of c = a b, or of c + a b: `high` rows, `wide` vectors of columns. Along: neighbours of a row of a lie side by side, else
-// those of a column.
+// Computes a tile of c = a b, or adds it to c (`adds`): `high` rows and `wide` vectors of columns. `along`: neighbours
+// in a row of a are adjacent in memory, else neighbours in a column.
 template <bool along, bool adds, int high, int wide, class T>
 HD_DEVICE void multiply_tile(const T* a, i64 a_stride, const T* b, i64 b_stride, int depth, T* c, i64 c_stride) {
   constexpr int lanes = in_vector<T>();
@@ -443,7 +446,7 @@ static __attribute__((noinline)) void multiply_panel(int rows, const T* a, i64 a
   constexpr int high = tile_rows(wide);
   int row = 0;
   for (; row + high <= rows; row += high) {
-    // What the next tile reads: rows that lie far apart are not foreseen by the processor.
+    // Prefetch what the next tile reads: the processor does not foresee rows that lie far apart.
     if (along) ask_for_rows(a + (row + high) * a_stride, a_stride, high, depth);
     if (adds) ask_for_rows(c + (row + high) * c_stride, c_stride, high, wide * in_vector<T>());
     multiply_tile<along, adds, high, wide>(a + row * (along ? a_stride : 1), a_stride, b, b_stride, depth, c + row * c_stride, c_stride);
@@ -463,12 +466,12 @@ HD_DEVICE void multiply_matrices(int rows, const T* a, i64 a_stride, const T* b,
     multiply_panel<along, adds, rest>(rows, a, a_stride, b + columns / panel * panel, b_stride, depth, c + columns / panel * panel, c_stride);
 }
 
-// Sizes of the blocks: queries, which fill vectors, and keys. Scores lie as [keys, queries], so that a vector holds queries, and no
-// sum or maximum goes across one.
+// The sizes of the blocks: queries, a whole number of vectors, and keys. Scores are stored as [keys, queries]. So a
+// vector holds queries, and no sum or maximum goes across its elements.
 template <class Shape, class T>
 struct AttentionBlocks {
   static constexpr int lanes = in_vector<T>();
-  // Fewer where a row is short: what a causal mask hides of a block is computed all the same.
+  // Smaller blocks for short rows, because the part of a block that a causal mask hides is computed too.
   static constexpr int most = (Shape::queries * (int)sizeof(T) <= 512 ? 128 : 256) / (int)sizeof(T);
   static constexpr int queries = Shape::queries >= most ? most : (int)((Shape::queries + lanes - 1) / lanes * lanes);
   static constexpr int keys = Shape::keys < 64 ? (int)Shape::keys : 64;
@@ -476,8 +479,9 @@ struct AttentionBlocks {
   static constexpr int width = (Shape::width + lanes - 1) / lanes * lanes, value_width = (Shape::value_width + lanes - 1) / lanes * lanes;
 };
 
-// How many neighbouring blocks of queries go past the keys together, so that each block of keys is fetched once for them: as many as
-// leave work for many threads, and whose own arrays stay in a processor's second cache.
+// The number of neighbouring blocks of queries that go through the keys together, so that each block of keys is fetched
+// once for them. It is limited: there must be work for many threads, and the arrays of these blocks must stay in a
+// processor's second-level cache.
 template <class Shape, class T>
 HD_DEVICE constexpr int blocks_together(i64 of_heads, int widths) {
   using Blocks = AttentionBlocks<Shape, T>;
@@ -489,14 +493,14 @@ HD_DEVICE constexpr int blocks_together(i64 of_heads, int widths) {
   return count;
 }
 
-// Blocks in an order in which each half of them has as much to do where later ones see more keys: first, last, second, ...
+// An order of blocks, first, last, second, ..., that balances work if later blocks see more keys.
 HD_DEVICE i64 paired(i64 i, i64 count) { return i % 2 == 0 ? i / 2 : count - 1 - i / 2; }
 
-// The keys of a block of queries, from `first` up to `end`, in blocks; which blocks are masked in places.
+// The keys of a block of queries: blocks of keys from `first` to `end`, and which of these blocks need a mask.
 template <class Shape, class Options, class T>
 struct KeyRange {
   static constexpr int block = AttentionBlocks<Shape, T>::keys;
-  i64 low, high;  // places of the first and last query
+  i64 low, high;  // positions of the first and last query
   i64 first, end;
   KeyRange() = default;
   HD_DEVICE KeyRange(const AttentionScores<Shape, Options, T>& scores, i64 row, i64 query, int count) {
@@ -514,7 +518,8 @@ struct KeyRange {
   }
 };
 
-// Whether a query of the block sees a key of the other block, as far as documents say: they are compared as ranges.
+// Whether a query of the block may see a key of the other block, as far as documents decide. Their documents are
+// compared as ranges.
 template <class Shape, class Options, class T>
 HD_DEVICE bool share_documents(const AttentionScores<Shape, Options, T>& scores, i64 row, const KeyRange<Shape, Options, T>& range, i64 key,
                                int count) {
@@ -526,7 +531,7 @@ HD_DEVICE bool share_documents(const AttentionScores<Shape, Options, T>& scores,
   return low <= last && first <= high;
 }
 
-// to [columns, block] = factor * from [count, columns], zeros behind; and the same rows side by side, `wide` apart.
+// to [columns, block] = factor * from [count, columns], then zeros. pack_rows makes [block, wide].
 template <int block, class T>
 HD_DEVICE void pack_columns(const T* from, i64 stride, int count, int columns, T factor, T* to) {
   T factors[block];
@@ -540,8 +545,8 @@ HD_DEVICE void pack_rows(const T* from, i64 stride, int count, int columns, T fa
   for (int i = 0; i < block; ++i)
     for (int c = 0; c < wide; ++c) to[i * wide + c] = i < count && c < columns ? factor * from[i * stride + c] : T(0);
 }
-// What dropout multiplies weights by, 0 or 1 / (1 - rate), for keys and queries of a block. Four keys share a group of random words
-// where rows of scores fill whole groups.
+// The factors of dropout, 0 or 1 / (1 - rate), for the keys and queries of a block. Four keys share a group of random
+// words if rows of scores fill whole groups.
 template <class Shape, class Options, class T>
 HD_DEVICE void draw_kept(const AttentionScores<Shape, Options, T>& scores, i64 row, int head, i64 query, i64 key, int n, T* kept) {
   constexpr int block = AttentionBlocks<Shape, T>::queries;
@@ -572,7 +577,7 @@ template <class T>
 HD_DEVICE bool is_finite(T x) {
   return x - x == T(0);
 }
-// Times 0 each is 0, or nan.
+// Whether all elements are finite: an element times 0 is 0, or nan if it is not finite.
 template <class T>
 HD_DEVICE bool all_finite(const T* from, i64 stride, int count, int columns) {
   constexpr int lanes = in_vector<T>();
@@ -592,7 +597,7 @@ HD_DEVICE void keep_finite(const T* from, i64 stride, int count, int columns, T*
     for (int c = 0; c < columns; ++c) to[i * columns + c] = is_finite(from[i * stride + c]) ? from[i * stride + c] : T(0);
 }
 
-// Products become scores: what is beside them, and -inf where a query does not see a key.
+// Turns products into scores: applies cap, bias and ALiBi, and sets -inf where a query does not see a key.
 template <class Shape, class Options, class T>
 HD_DEVICE void finish_scores(const AttentionScores<Shape, Options, T>& scores, bool masked, i64 row, int head, i64 query, int queries, i64 key,
                              int keys, T* x) {
@@ -606,7 +611,8 @@ HD_DEVICE void finish_scores(const AttentionScores<Shape, Options, T>& scores, b
       }
   if (!masked) return;
   for (int j = 0; j < keys; ++j) {
-    // Of the block's queries [begin, end) see the key, as far as places say. Behind the last query none does.
+    // The queries [begin, end) of the block see the key, as far as positions decide. There are no queries after the
+    // last one.
     const i64 ahead = key + j - (query + Shape::shift);  // of the first query
     i64 begin = 0, end = queries;
     if (Options::causal && ahead > begin) begin = ahead;
@@ -627,7 +633,8 @@ HD_DEVICE void finish_scores(const AttentionScores<Shape, Options, T>& scores, b
   }
 }
 
-// A block of queries on its way past the keys: sums of weights times values, what they are multiplied with, and their logarithm's parts.
+// The state of a block of queries while it goes through the keys: the queries, the sums of weights times values, and
+// the running maximum and total of the weights.
 template <class Shape, class Options, class T>
 struct AttentionState {
   static constexpr int B = AttentionBlocks<Shape, T>::queries, W = Shape::width, U = Shape::value_width;
@@ -644,7 +651,7 @@ struct AttentionState {
     for (int i = 0; i < U * B; ++i) sum[i] = T(0);
     for (int i = 0; i < B; ++i) most[i] = lowest_finite<T>(), total[i] = T(0);
   }
-  // Scores become weights, [n, block], of the largest score so far; sums are turned to it.
+  // Turns scores [n, block] into weights relative to the largest score so far, and rescales the sums to it.
   HD_DEVICE void weigh(T* p, int n) {
     alignas(64) T factor[B];
     bool changed = false;
@@ -672,7 +679,7 @@ struct AttentionState {
   HD_DEVICE void add_values(const T* values, const T* p, int n, bool masked) {
     constexpr i64 stride = (i64)Shape::kv_heads * U;
     if (!masked || all_finite(values, stride, n, U)) return multiply_matrices<false, true, B>(U, values, stride, p, B, n, sum, B);
-    // What a query does not see counts as 0, where 0 times nan would be nan.
+    // Values that are not finite are replaced by 0, because 0 times nan would be nan for queries that do not see them.
     T finite[AttentionBlocks<Shape, T>::keys * U];
     keep_finite(values, stride, n, U, finite);
     multiply_matrices<false, true, B>(U, finite, U, p, B, n, sum, B);
@@ -729,7 +736,8 @@ HD_DEVICE void attention(const T* q, const T* k, const T* v, const AttentionScor
   }
 }
 
-// What a block of queries needs for its gradients: columns for products with keys and values, rows for those over queries.
+// The data of a block of queries for its gradients: as columns for products with keys and values, as rows for products
+// over queries.
 template <class Shape, class T>
 struct QueryBlock {
   using Blocks = AttentionBlocks<Shape, T>;
@@ -746,7 +754,7 @@ struct QueryBlock {
     pack_rows<B, Blocks::width>(q + at * W, (i64)Shape::heads * W, count, W, scale, rows);
     pack_columns<B>(dy + at * U, (i64)Shape::heads * U, count, U, T(1), dy_columns);
     pack_rows<B, Blocks::value_width>(dy + at * U, (i64)Shape::heads * U, count, U, T(1), dy_rows);
-    // Behind the last query weights are exp(-largest), 0.
+    // After the last query, weights are exp(-largest), which is 0.
     for (int i = 0; i < B; ++i) {
       lse[i] = i < count ? all_lse[sums + i] : -lowest_finite<T>();
       delta[i] = i < count ? all_delta[sums + i] : T(0);
@@ -755,7 +763,8 @@ struct QueryBlock {
   }
 };
 
-// Of a block of queries and one of keys: weights behind dropout in p, gradients of the products q k^T in ds, both [keys, queries].
+// For a block of queries and a block of keys: p gets the weights after dropout, ds the gradients of the products q k^T,
+// both [keys, queries].
 template <class Shape, class Options, class T>
 HD_DEVICE void block_gradient(const QueryBlock<Shape, T>& block, const T* keys, const T* values,
                               const AttentionScores<Shape, Options, T>& scores, bool masked, i64 key, int n, T* p, T* ds) {
@@ -802,7 +811,7 @@ HD_DEVICE void add_product(int n, const T* a, const T* b, int depth, T* to, i64 
   }
 }
 
-// dq [width, block] += keys^T ds; a key that is not finite has no share where its gradient is 0.
+// dq [width, block] += keys^T ds. A key that is not finite contributes 0 where its gradient is 0.
 template <class Shape, class T>
 HD_DEVICE void add_query_gradient(const T* keys, int n, bool masked, const T* ds, T* to) {
   constexpr int B = AttentionBlocks<Shape, T>::queries, W = Shape::width;
@@ -829,8 +838,8 @@ HD_DEVICE void clear_rows(T* to, i64 stride, i64 n) {
     for (int c = 0; c < columns; ++c) to[j * stride + c] = T(0);
 }
 
-// Many heads: each is one worker's, whose queries go past all keys, so that each score is computed once: five products.
-// Few heads: blocks of queries for dq, and blocks of keys for dk and dv, are workers' of their own: seven products.
+// With many heads, a worker takes a head, and each score is computed once: five products. With few heads, workers take
+// blocks of queries for dq, and other workers blocks of keys for dk and dv: seven products.
 template <class Shape, class Options, bool by_heads, class T>
 HD_DEVICE void attention_grad(const T* q, const T* k, const T* v, const T* dy, const T* lse, const T* delta,
                               const AttentionScores<Shape, Options, T>& scores, T* dq, T* dk, T* dv) {

@@ -1,7 +1,8 @@
 #pragma once
-// Products through tiles: a block sums up a tile of the result, in steps over k. In each step the sides' tiles lie in shared memory;
-// those of later steps are copied meanwhile. The order of every sum is that of k alone, and that of the parts where k is cut.
-// On the host a block is one thread, which fills each step's tiles and multiplies them.
+// Tiled products: a block computes a tile of the result, in steps over k. The tiles of both sides for a step lie in
+// shared memory, and the tiles of later steps are copied meanwhile. Every sum has the order of k; if k is cut into
+// parts, the parts are added in order. On the host a block is one thread, which fills the tiles of each step and
+// multiplies them.
 namespace hd {
 
 constexpr bool along_k = true, across_k = false;  // where neighbours in memory lie: along k, or along rows (columns)
@@ -10,8 +11,9 @@ constexpr bool along_k = true, across_k = false;  // where neighbours in memory 
 HD_DEVICE float fma(float a, float b, float c) { return ::fmaf(a, b, c); }
 #endif
 
-// One side of a product: `rows` (of the right side columns) times `depth` elements, for several steps at once. The padding keeps 16
-// bytes aligned and puts what neighbouring threads read into different banks.
+// The tiles of one side of a product in shared memory, for several steps: `rows` (for the right side columns) times
+// `depth` elements. The padding keeps 16-byte alignment, and puts elements that neighbouring threads read into
+// different banks.
 template <class S, int rows_, int depth_, bool along, int stages_, int threads_>
 struct SideTile {
   using Element = S;
@@ -31,16 +33,17 @@ struct SideTile {
   HD_DEVICE const S* at(int step, int row, int k) const {
     return along ? &item[step % stages][row][k] : &item[step % stages][k][row];
   }
-  // Where a thread's packets of `width` elements lie; neighbouring threads take neighbours in memory. Where it comes out even, `lanes`
-  // threads share a k (a row, where memory runs along k) in as few steps along it as there can be: what of an address depends on k
-  // is then found once for several packets. Pieces of less than 64 bytes would be asked for one by one.
+  // The positions of a thread's packets of `width` elements; neighbouring threads take neighbours in memory. If the
+  // sizes divide evenly, `lanes` threads share a k (or a row, if memory runs along k), as few threads as possible. Then
+  // a thread computes the part of an address that depends on k once for several packets. Pieces of less than 64 bytes
+  // would be separate memory requests.
   HD_DEVICE static constexpr int packets(int width) { return rows * depth / width; }
   HD_DEVICE static constexpr int slots(int width) { return (packets(width) + threads - 1) / threads; }
   HD_DEVICE static constexpr int lanes(int width) {
     constexpr int of_one = fewest_lanes(1), of_two = fewest_lanes(2), of_four = fewest_lanes(4), of_eight = fewest_lanes(8);
     return width == 1 ? of_one : width == 2 ? of_two : width == 4 ? of_four : of_eight;
   }
-  HD_DEVICE static constexpr int fewest_lanes(int width) {  // searched as the text is compiled
+  HD_DEVICE static constexpr int fewest_lanes(int width) {  // evaluated at compile time
     const int all = fast / width, least = 64 / ((int)sizeof(S) * width);
     if (all == 0) return 0;
     if (along) return threads % all == 0 && slow % (threads / all) == 0 ? all : 0;
@@ -48,7 +51,7 @@ struct SideTile {
       if (all % n == 0 && threads % n == 0 && threads / n <= slow && slow % (threads / n) == 0) return n;
     return 0;
   }
-  // Neighbour and line of the packet: the first in packets, the second along the other dimension.
+  // The position of a packet: `neighbour` along memory, in packets, and `line` along the other dimension.
   HD_DEVICE static int neighbour(int slot, int width) {
     const int n = lanes(width), turns = fast / width / (n > 0 ? n : 1);
     return n > 0 ? thread() % n + slot % turns * n : (slot * threads + thread()) % (fast / width);
@@ -64,7 +67,7 @@ struct SideTile {
   }
 
 #if defined(HD_CUDA)
-  // Elements on their way from where they are computed to the tile: they wait in registers while a step is multiplied.
+  // Computed elements on their way to the tile. They wait in registers while a step is multiplied.
   struct Kept {
     S item[slots(1)];
     HD_DEVICE void put(int slot, int, int, float x) { item[slot] = S(x); }
@@ -76,7 +79,7 @@ struct SideTile {
       if (has(slot, 1)) *at(step, row_of(slot, 1), k_of(slot, 1)) = kept.item[slot];
     }
   }
-  // `width` elements, or zeros, straight to the tile; nothing is read where they are not.
+  // Copies `width` elements directly to the tile. If not `there`, it writes zeros and reads nothing.
   template <int width>
   HD_DEVICE void copy(int step, int row, int k, const S* from, bool there) {
     constexpr int bytes = width * (int)sizeof(S);
@@ -102,8 +105,8 @@ struct SideTile {
 #endif
 };
 
-// What a thread sums up with fma, one product after the other: rows and columns in packets of four where a side's tile lies along
-// them, else as far apart as neighbouring threads take neighbouring ones.
+// The sums of a thread that multiplies with fma instructions. Its rows (columns) are packets of four neighbours if the
+// side's tile lies along them in memory; else they are strided, and neighbouring threads take neighbouring ones.
 template <int rows, int columns, int threads, bool left_along, bool right_along>
 struct FmaSums {
 #if defined(HD_CUDA)
@@ -114,7 +117,7 @@ struct FmaSums {
   static constexpr int across = columns / width, down = rows / height;  // threads
   float sum[height][width] = {};
 
-  // A warp takes eight neighbours across and four down where there are as many.
+  // A warp has eight threads across and four down, if there are enough.
   HD_DEVICE static int x() {
     return across % 8 == 0 && down % 4 == 0 ? thread() / 32 % (across / 8) * 8 + thread() % 8 : thread() % across;
   }
@@ -173,14 +176,16 @@ struct FmaSums {
 #endif
 };
 
-// What of the addresses of a thread's packets, and of where they lie in an image, does not change from step to step: it is found once.
+// The parts of the addresses of a thread's packets, and of their positions in an image, that do not change from step to
+// step.
 template <class Index, class T, int width>
 struct Offsets {
   Index item[T::slots(HD_WIDTH(width))];
 };
-// Two small numbers in one, of which each may be negative in between.
+// Two small numbers in one word. Each may be negative in intermediate results.
 HD_DEVICE u32 pair(int a, int b) { return (u32)a * 65536u + (u32)b; }
-// Whether 0 <= a < n and 0 <= b < m: a number outside sets the highest bit of its half, here or in what is left to the last one.
+// Whether 0 <= a < n and 0 <= b < m: a number outside sets the highest bit of its half, here or in the difference to n
+// - 1 or m - 1.
 template <int n, int m>
 HD_DEVICE bool within(u32 ab) {
   return ((ab | (pair(n - 1, m - 1) - ab)) & 0x80008000u) == 0;
@@ -218,7 +223,7 @@ using FmaProduct =
             SideTile<S, rows, depth, left_along, HD_STAGES(stages), HD_PRODUCT_THREADS(threads)>,
             SideTile<S, columns, depth, right_along, HD_STAGES(stages), HD_PRODUCT_THREADS(threads)>>;
 
-// The copies for `step` have been asked for; multiplies the step whose turn it is.
+// Called after the copies for `step` were started. Multiplies the step that is ready.
 template <class P>
 HD_DEVICE void multiply(typename P::Sums& sums, const typename P::Left& left, const typename P::Right& right, int step) {
 #if defined(HD_CUDA)
@@ -226,7 +231,8 @@ HD_DEVICE void multiply(typename P::Sums& sums, const typename P::Left& left, co
 #endif
   if (step >= P::ahead) sums.multiply(left, right, step - P::ahead);
 }
-// Before each step: what is multiplied next is in the tiles, and nobody reads what is filled next.
+// Called before each step. Waits until the tiles of the next multiplication are filled, and nobody reads the tiles that
+// are filled next.
 template <class P>
 HD_DEVICE bool arrive() {
 #if defined(HD_CUDA)
@@ -241,7 +247,7 @@ HD_DEVICE bool arrive() {
 #if defined(HD_CUDA)
 #define HD_SIDE(T, name, first_byte) typename T& name = hd::in_shared<typename T>(first_byte)
 #define HD_BY_FOUR _Pragma("unroll 4")
-// Known when the text is compiled: sums that lie outside of the result for every thread are not made.
+// A compile-time constant: false for sums that lie outside of the result for every thread. They are not computed.
 #define HD_USED(P, i, j, rows, columns) P::Sums::least_row(i) < (rows) && P::Sums::least_column(j) < (columns)
 #define HD_EACH_PRODUCT(Index, item, count) \
   for (Index item = hd::block(); item < (count); item += hd::blocks())
@@ -253,7 +259,7 @@ HD_DEVICE bool arrive() {
   for (Index hd_count = (count), item = hd::first<Index>(hd_count), hd_last = hd::last<Index>(hd_count); item < hd_last; ++item)
 #endif
 
-// The tiles of `matrices` results of rows x columns; each of `parts` is a block's.
+// The loop over the tiles of `matrices` results of rows x columns. Each part of a tile is the work of one block.
 #define HD_PRODUCTS(Index, P, tile, part, matrix, top, left, parts, matrices, rows, columns)                        \
   HD_EACH_PRODUCT(Index, hd_item, (parts) * (matrices) * hd::cut<Index>(rows, P::tile_rows) * hd::cut<Index>(columns, P::tile_columns)) \
     if (const Index tile = hd_item / (parts), part = hd_item % (parts),                                             \
@@ -261,22 +267,24 @@ HD_DEVICE bool arrive() {
                     top = tile / hd::cut<Index>(columns, P::tile_columns) % hd::cut<Index>(rows, P::tile_rows) * P::tile_rows,     \
                     matrix = tile / (hd::cut<Index>(columns, P::tile_columns) * hd::cut<Index>(rows, P::tile_rows));          \
         true)
-// The steps of a part: from k = `from` on the sides' tiles are filled for `step`, and one filled before is multiplied.
+// The loop over the steps of a part. Its body fills the sides' tiles for `step`, from k = `from` on, and multiplies an
+// earlier step.
 #define HD_STEPS(Index, P, step, from, part, parts, k)                                                              \
   for (Index hd_each = hd::cut<Index>(hd::cut<Index>(k, P::depth), parts), hd_from = hd_each * (part),              \
              hd_steps = hd::least(hd_each, hd::cut<Index>(k, P::depth) - hd_from), step = 0;                        \
        step < hd_steps + P::ahead; ++step)                                                                          \
     if (const Index from = (hd_from + step) * P::depth; hd::arrive<P>())
 #define HD_FILLS(step) if (step < hd_steps)
-// Each packet of a side's tile: `slot` counts those of this thread. Copies are unrolled by four: of all at once the addresses would
-// take more registers than there are. What is computed waits in registers, one for each slot.
+// The loop over this thread's packets of a side's tile; `slot` counts them. Copies are unrolled by four, because the
+// addresses of all of them would need too many registers. Computed elements wait in registers, so their loop (HD_FILL)
+// is unrolled completely.
 #define HD_FILL(Index, T, slot, row, k, top, from, width) HD_IN_REGISTERS HD_FILL_SLOTS(Index, T, slot, row, k, top, from, width)
 #define HD_COPIES(Index, T, slot, row, k, top, from, width) HD_BY_FOUR HD_FILL_SLOTS(Index, T, slot, row, k, top, from, width)
 #define HD_FILL_SLOTS(Index, T, slot, row, k, top, from, width)                                                     \
   for (int slot = 0; slot < T::slots(HD_WIDTH(width)); ++slot)                                                      \
     if (const Index row = top + T::row_of(slot, HD_WIDTH(width)), k = from + T::k_of(slot, HD_WIDTH(width));        \
         T::has(slot, HD_WIDTH(width)))
-// The sums of this thread, `width` neighbouring columns at once, where the result has as many.
+// The loop over the sums of this thread that lie inside the result, `packet` neighbouring columns at once.
 #define HD_SUMS(Index, P, i, j, row, column, top, left, rows, columns, packet)                                       \
   HD_IN_REGISTERS                                                                                                         \
   for (int i = 0; i < P::Sums::height; ++i)                                                                         \

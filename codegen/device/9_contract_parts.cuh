@@ -1,12 +1,13 @@
 #pragma once
-// Products that are summed up in parts, along k: where the parts meet.
+// Split-K: adds up the parts of a product whose sum over k is cut.
 namespace hd {
 
-// The sums of one tile in its partial results: those of a thread lie apart, so that neighbouring threads write side by side.
+// The sums of one tile in the partial results. The sums of a thread are strided, so that neighbouring threads write
+// neighbours.
 template <class P>
 struct Parts {
   static constexpr int height = P::Sums::height, width = P::Sums::width, all = height * width;
-  static constexpr int at_once = all < 128 ? 128 / all : 1;  // parts whose loads are under way together
+  static constexpr int at_once = all < 128 ? 128 / all : 1;  // parts whose loads are in flight together
   float* first;
 
   HD_DEVICE float* at(int part, int e) const { return first + ((i64)part * all + e) * P::threads; }
@@ -14,7 +15,7 @@ struct Parts {
     HD_IN_REGISTERS
     for (int e = 0; e < all; ++e) *at(part, e) = sums.sum[e / width][e % width];
   }
-  // The sum of `count` parts, `step` apart, in their order.
+  // Adds up `count` parts, `step` apart, in order.
   HD_DEVICE void add(typename P::Sums& sums, int part, int step, int count) const {
     HD_IN_REGISTERS
     for (int e = 0; e < all; ++e) sums.sum[e / width][e % width] = written(at(part, e));
@@ -33,8 +34,9 @@ struct Parts {
   }
 };
 
-// Leaves the part's sums in `partials`; true in the block that comes last, whose sums are then those of all parts: added in their
-// order, `gather` of them by the last block of these, the results of that by the last of all.
+// Writes the part's sums to `partials`. Returns true in the block that arrives last; its `sums` are then those of all
+// parts. The parts are added in order: the last block of each group of `gather` parts adds the group, and the last
+// block of all adds the groups.
 template <class P>
 HD_DEVICE bool add_parts(typename P::Sums& sums, float* partials, u32* counters, i64 tile, int part, int parts, int gather) {
   const Parts<P> all{partials + tile * parts * (P::tile_rows * P::tile_columns) + thread()};

@@ -1,9 +1,9 @@
 #pragma once
-// Products over a long k: after each run of steps what a thread has summed up joins second sums. These are floats, too, where there
-// are about as many runs as there are products in one; of more, wide numbers.
+// Products over a long k: after each run of steps a thread adds its sums to second sums. These are floats if the number
+// of runs is about the number of products in a run; if there are more runs, they are wide numbers.
 namespace hd {
 
-constexpr bool wide = true, narrow = false;  // what runs join
+constexpr bool wide = true, narrow = false;  // the type of the second sums
 
 template <int count, bool is_wide>
 struct SecondSums {

@@ -1,13 +1,14 @@
 #pragma once
-// One kernel for all launches of a step: their texts, called by the blocks of one grid, which meet where a launch would wait for
-// another. A launch's blocks are dealt to those of the grid: hd::block() and hd::blocks() are the launch's.
+// Persistent kernels: one kernel calls the texts of all launches of a step. The blocks of the grid meet at a barrier
+// where a launch would wait for another. The blocks of a launch are distributed over the blocks of the grid;
+// hd::block() and hd::blocks() are the launch's.
 #if defined(HD_PERSISTENT)
 
 #define HD_PERSISTENT_KERNEL(name, threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks) name
 
 namespace hd {
 
-// What a launch passes: a place, of any type, and a number, as its bytes.
+// The arguments of a launch: At is an address that converts to any pointer type; Number is a number as its bytes.
 struct At {
   char* byte;
   template <class T>
@@ -25,8 +26,8 @@ struct Number {
   }
 };
 
-// Another value for all that a compiler knows: else it would compute the places of all steps once, in front of the loop, and keep
-// hundreds of them in registers that there are not.
+// Makes the compiler forget the value of a pointer. Otherwise it would compute the addresses of all steps once, before
+// the loop, and would need hundreds of registers for them.
 HD_DEVICE void forget(char*& base) { asm volatile("" : "+l"(base)); }
 
 class Grid {
@@ -34,8 +35,8 @@ class Grid {
   HD_DEVICE explicit Grid(u32* arrived) : arrived_(arrived) {}
   HD_DEVICE int at_most(int blocks) const { return least(blocks, (int)gridDim.x); }
 
-  // Of a launch of `blocks` blocks: the first one of this block of the grid. Launches between two barriers are dealt out one behind
-  // the other.
+  // For a launch of `blocks` blocks: the first block that this block of the grid executes. Launches between two
+  // barriers are distributed one after the other, so that they use different blocks of the grid.
   HD_DEVICE int deal(int blocks) {
     const int all = (int)gridDim.x, mine = ((int)blockIdx.x + all - first_) % all;
     first_ = (first_ + blocks) % all;
@@ -49,8 +50,8 @@ class Grid {
     return true;
   }
 
-  // No block goes on before all have come; what any wrote is then known to all. Whatever has been met at before, a barrier adds 2^31 to
-  // the counter: the last bit turns when the last block comes.
+  // A barrier of the whole grid. Afterwards all blocks see what any block wrote before. Each barrier adds 2^31 to the
+  // counter in all, so its highest bit changes when the last block arrives.
   HD_DEVICE void meet() {
     barrier();
     if (thread() == 0) {
@@ -79,11 +80,11 @@ HD_DEVICE void copy_words(At to, At from, i64 words) {
 
 }  // namespace hd
 
-// The blocks of one launch.
+// The loop over the blocks of one launch.
 #define HD_BLOCKS(grid, count)                                                                                        \
   for (int hd_blocks = (count), hd_block = grid.deal(hd_blocks); grid.takes(hd_block, hd_blocks); hd_block += gridDim.x)
 
-// The turns of a loop, as one text.
+// The turns of a loop; the text of a turn occurs once.
 #define HD_TURNS(turn, count) _Pragma("unroll 1") for (int turn = 0; turn < (count); ++turn)
 
 #endif

@@ -1,8 +1,9 @@
 #pragma once
-// Maps of pictures that look at several pixels of the picture before them. `pixel(y, x, c)` is that picture; a map asks it for pixels that
-// it has, and returns one of its own. What is drawn is a function of the four words of the map and the row.
+// Data maps that compute a pixel from several pixels of the picture before them. `pixel(y, x, c)` returns a pixel of
+// that picture; a map calls it for positions inside the picture. Random values are functions of the four words that are
+// drawn for the map and the row.
 namespace hd {
-// Words beyond the first four.
+// More random words, after the first four.
 HD_DEVICE Words more_words(const Words& w, int n) {
   return philox((i64)((u64)w.y << 32 | w.x), (i64)n, 0x6d6f7265, (i64)((u64)w.w << 32 | w.z));
 }
@@ -11,8 +12,9 @@ HD_DEVICE float between(u32 word, float low, float high) { return low + (high - 
 struct Window {
   int top, left, height, width;
 };
-// A window of a share of the area, in [`least`, `most`], whose sides have a ratio with a logarithm in [`narrow`, `wide`]: of ten that are
-// drawn the first one that lies in the picture. `across`: the ratio is that of the width to the height, and a side may be the picture's.
+// A random window. Its share of the area is in [`least`, `most`], and the logarithm of its aspect ratio is in
+// [`narrow`, `wide`]. Of ten candidates the first one that fits into the picture is taken. `across`: the ratio is width
+// to height, and a side of the window may be as long as the picture's.
 HD_DEVICE Window drawn_window(const Words& words, int height, int width, float least, float most, float narrow, float wide, bool across) {
   for (int tried = 0; tried < 10; ++tried) {
     const Words w = more_words(words, tried);
@@ -25,7 +27,7 @@ HD_DEVICE Window drawn_window(const Words& words, int height, int width, float l
   }
   return {0, 0, 0, 0};
 }
-// The middle of the picture, with the nearest ratio.
+// The window; if none was found, the middle of the picture with the nearest allowed ratio.
 HD_DEVICE Window window_or_middle(const Window& window, int height, int width, float narrow, float wide) {
   if (window.height > 0) return window;
   const float ratio = (float)width / (float)height, low = exp(narrow), high = exp(wide);
@@ -36,7 +38,8 @@ HD_DEVICE Window window_or_middle(const Window& window, int height, int width, f
   return w;
 }
 
-// Pixel (y, x) of the window where it has `height` x `width` of them. Corners of pixels lie on one another, not their middles.
+// Pixel (y, x) of the window resized to `height` x `width`. The corners of the outer pixels are aligned, not their
+// centers.
 template <class T, class F>
 HD_DEVICE T resized(const F& pixel, const Window& w, int height, int width, bool nearest, int y, int x, int c) {
   const float down = (float)w.height / (float)height, along = (float)w.width / (float)width;
@@ -54,11 +57,13 @@ HD_DEVICE T resized(const F& pixel, const Window& w, int height, int width, bool
   return sum;
 }
 
-// Where a pixel of a turned picture comes from, both counted from the middle: y = yy y + yx x + down, x = xy y + xx x + right.
+// The source position of a pixel of a rotated picture, relative to the middle: y = yy y + yx x + down, x = xy y + xx x
+// + right.
 struct Turn {
   float yy, yx, down, xy, xx, right;
 };
-// The inverse of: sheared along x by `shear`, turned clockwise by `angle`, both in degrees, made larger by `scale`, moved down and right.
+// The inverse of this transform: shear along x by `shear`, rotate clockwise by `angle` (both in degrees), enlarge by
+// `scale`, move down and right.
 HD_DEVICE Turn inverse_turn(float angle, float shear, float scale, float down, float right) {
   const float turn = angle * 0.017453293f, cosine = cos(turn), sine = sin(turn), skew = tan(shear * 0.017453293f), over = 1.0f / scale;
   Turn t = {cosine * over, -sine * over, 0.0f, (sine + skew * cosine) * over, (cosine - skew * sine) * over, 0.0f};
@@ -69,7 +74,7 @@ template <class T, class F>
 HD_DEVICE T turned(const F& pixel, const Turn& t, int height, int width, bool nearest, T fill, int y, int x, int c) {
   const float middle_y = 0.5f * (float)height - 0.5f, middle_x = 0.5f * (float)width - 0.5f;
   const float from_y = (float)y - middle_y, from_x = (float)x - middle_x;
-  // Far outside is outside, and an int holds it.
+  // Positions far outside are clamped just outside, so that an int holds them.
   const float at_y = min(max(t.yy * from_y + t.yx * from_x + t.down + middle_y, -2.0f), (float)height + 1.0f),
               at_x = min(max(t.xy * from_y + t.xx * from_x + t.right + middle_x, -2.0f), (float)width + 1.0f);
   if (nearest) {
@@ -101,12 +106,13 @@ template <class T>
 HD_DEVICE T within(T x, T white) {
   return min(max(x, T(0)), white);
 }
-// A pixel between `other` at 0 and itself at 1, and beyond.
+// Interpolates between `other` (share 0) and x (share 1); larger shares extrapolate.
 template <class T>
 HD_DEVICE T blend(T x, T other, float share, T white) {
   return within<T>((T)share * x + (T)(1.0f - share) * other, white);
 }
-// Channel c of a colour whose hue goes on by `by` turns; its saturation and its value stay (Smith 1978, doi:10.1145/965139.807361).
+// Channel c of a colour whose hue is shifted by `by` turns; saturation and value stay (Smith 1978,
+// doi:10.1145/965139.807361).
 template <class T>
 HD_DEVICE T turned_hue(T red, T green, T blue, float by, int c) {
   const T high = max(max(red, green), blue), low = min(min(red, green), blue), range = high - low;
@@ -121,19 +127,19 @@ HD_DEVICE T turned_hue(T red, T green, T blue, float by, int c) {
 struct Jitter {
   float brightness, contrast, saturation, hue;
 };
-// A factor about 1 that is not negative.
+// A random factor in [1 - reach, 1 + reach], cut at 0 from below.
 HD_DEVICE float factor(u32 word, float reach) { return reach > 0.0f ? between(word, max(1.0f - reach, 0.0f), 1.0f + reach) : 1.0f; }
 HD_DEVICE Jitter drawn_jitter(const Words& w, float brightness, float contrast, float saturation, float hue) {
   return {factor(w.x, brightness), factor(w.y, contrast), factor(w.z, saturation), between(w.w, -hue, hue)};
 }
-// The grey value behind the brightness, of whose mean over the picture the contrast is counted.
+// The grey value after the change of brightness. The change of contrast uses its mean over the picture.
 template <class T, int channels, class F>
 HD_DEVICE T bright_grey(const F& pixel, const Jitter& j, T white, int y, int x) {
   const auto bright = [&](int c) { return within<T>((T)j.brightness * pixel(y, x, c), white); };
   if constexpr (channels == 3) return grey_of<T>(bright(0), bright(1), bright(2));
   else return bright(0);
 }
-// Brightness, contrast, saturation, hue.
+// Applies brightness, contrast, saturation and hue, in this order.
 template <class T, int channels, class F>
 HD_DEVICE T jittered(const F& pixel, const Jitter& j, T mean, T white, bool contrast, bool hue, int y, int x, int c) {
   const auto seen = [&](int channel) {
@@ -164,7 +170,7 @@ struct Gaussian {
     for (int i = 0; i < size; ++i) weight[i] /= sum;
   }
 };
-// Outside of the picture there is its mirror image, without the border's pixels.
+// Reflects a position outside of the picture into it, without repeating the border pixels.
 HD_DEVICE int mirrored(int at, int side) { return at < 0 ? -at : at >= side ? 2 * side - 2 - at : at; }
 template <class T, int size, class F>
 HD_DEVICE T blurred(const F& pixel, const Gaussian<size>& g, int height, int width, int y, int x, int c) {

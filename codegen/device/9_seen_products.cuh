@@ -1,11 +1,12 @@
 #pragma once
-// Products of queries with the keys of a cache up to a place of each row (ir/ops/seen_products.cpp). What lies behind it is not read.
+// Products of queries with the keys of a cache, up to a last position for each row (ir/ops/seen_products.cpp). Later
+// keys are not read.
 // The order of a sum depends on the width alone.
 namespace hd {
 
 #if defined(HD_CUDA)
 
-// A warp takes a key, all its lanes the elements.
+// A warp takes a key; its lanes share the elements.
 template <class Index, i64 matrices, i64 of_row, int m, Index n, int width, class S>
 HD_DEVICE void seen_products(const S* q, const S* keys, const int* last, S* y) {
   using T = Compute<S>;
@@ -26,7 +27,7 @@ HD_DEVICE void seen_products(const S* q, const S* keys, const int* last, S* y) {
 
 #else
 
-// 16 neighbours in as many vectors as they take: the same sums with vectors of every size.
+// 16 neighbouring elements in as many vectors as needed. So the sums are the same for every vector size.
 template <class T>
 struct Lanes {
   static constexpr int count = 16, parts = count * (int)sizeof(T) / HD_VECTOR;

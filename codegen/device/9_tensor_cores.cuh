@@ -1,9 +1,9 @@
 #pragma once
-// Products by tensor cores: 16-bit operands, or f32 rounded to TF32, summed up in f32. A warp takes 32 rows. The host multiplies what
-// is rounded alike, one product after the other.
+// Products by tensor cores: operands have 16 bits, or are f32 rounded to TF32; sums are f32. A warp takes 32 rows. The
+// host rounds the operands in the same way, and adds one product after the other.
 namespace hd {
 
-// Ten bits of fraction, to nearest, ties away from zero: what cvt.rna does.
+// Rounds to ten bits of fraction, to nearest, ties away from zero, as cvt.rna does.
 HD_DEVICE float to_tf32(float x) {
 #if defined(HD_CUDA)
   u32 word;
@@ -21,7 +21,7 @@ HD_DEVICE float multiplied(S x) {
 }
 
 #if defined(HD_CUDA)
-// d += a b for 16 x `k` times `k` x 8: the fragments lie in the lanes as PTX's section on mma.sync says.
+// d += a b for 16 x `k` times `k` x 8. The layout of the fragments in the lanes is that of mma.sync in the PTX manual.
 HD_DEVICE void multiply_fragments(float (&top)[2], float (&bottom)[2], const u32 (&a)[4], const u32 (&b)[2], bf16) {
   asm volatile(
       "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -41,7 +41,7 @@ HD_DEVICE void multiply_fragments(float (&top)[2], float (&bottom)[2], const u32
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// Four (two) matrices of 8 x 8 words of 16 bits; each lane names a row of one.
+// Loads four (two) matrices of 8 x 8 words of 16 bits. Each lane passes the address of a row of one matrix.
 template <bool turned>
 HD_DEVICE void load_matrices(u32 (&to)[4], const void* row) {
   const u32 from = (u32)__cvta_generic_to_shared(row);
@@ -67,7 +67,7 @@ template <int rows, int columns, int threads, bool left_along, bool right_along>
 struct TensorSums {
 #if defined(HD_CUDA)
   static constexpr int down = rows / 32, across = threads / 32 / down;  // warps
-  static constexpr int height = 4, width = columns / across / 4;       // of each 16 rows two, of each 8 columns two
+  static constexpr int height = 4, width = columns / across / 4;       // two of each 16 rows, two of each 8 columns
 #else
   static constexpr int height = rows, width = columns;
 #endif

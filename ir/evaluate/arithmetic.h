@@ -1,15 +1,16 @@
-// What integers and conversions mean, in one place: the oracles compute with these functions, kernel text with those of
-// the same names in codegen/device/3_math.cuh.
+// The rules of integer arithmetic and of conversions. The oracles compute with these functions; kernel text computes
+// with the functions of the same names in codegen/device/3_math.cuh.
 //
 // - Integers have two's complement and wrap: a result is taken modulo 2^bits. No operation traps or is undefined.
-// - Division truncates. Division by 0 gives ones in every bit, its remainder is the dividend; the most negative integer
-//   divided by -1 is itself, with remainder 0.
+// - Division truncates. A quotient by 0 has ones in every bit, and the remainder is the dividend. The most negative
+//   integer divided by -1 is itself, with remainder 0.
 // - Integer to integer wraps. Integer to floating rounds once, half to even.
-// - Floating to integer truncates toward zero and saturates: what lies beyond the limits becomes the nearest limit, NaN
-//   becomes 0. Floating to floating rounds once, half to even; what is too large becomes an infinity.
-// - To bool, everything but 0 is true, NaN too.
+// - Floating to integer truncates toward zero and saturates: a value beyond the limits becomes the nearest limit, and
+// NaN
+//   becomes 0. Floating to floating rounds once, half to even; a value that is too large becomes an infinity.
+// - To bool, everything but 0 is true, NaN included.
 //
-// An element of any integer dtype is held as an int64_t; of u64 it is the bit pattern.
+// An int64_t holds an element of any integer dtype; for u64 it holds the bit pattern.
 #pragma once
 #include "ir/evaluate/tensor.h"
 

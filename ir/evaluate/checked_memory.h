@@ -2,9 +2,9 @@
 //
 //   write f32[2] at 0, then i32[1] at 2, then read f32[2] at 0  ->  poison, poison
 //
-// Elements keep the evaluator's precision; a byte only remembers its element. An element reads as poison (nan, or a
-// conspicuous integer) unless all of its bytes were last written as that very element, so what a wrong plan overwrites,
-// or a wrong view reads askew, shows in the result.
+// Elements keep the evaluator's precision; a byte only records which element wrote it. An element reads as poison (nan,
+// or a conspicuous integer) unless the last write of each of its bytes was this element. So a wrong plan or a wrong
+// view shows in the result.
 #pragma once
 #include "ir/evaluate/tensor.h"
 
@@ -14,7 +14,7 @@ class CheckedMemory {
  public:
   explicit CheckedMemory(int64_t bytes);  // all poison
   void poison(int64_t begin, int64_t end);
-  // Elements [first, first + count) of `from`, to bytes from `at` on.
+  // Writes elements [first, first + count) of `from` at byte `at`.
   void write(int64_t at, const Tensor& from, int64_t first, int64_t count);
   Tensor read(int64_t at, const Type& type) const;
 
@@ -26,8 +26,8 @@ class CheckedMemory {
   };
   bool intact(size_t at, size_t size, DType dtype) const;
 
-  std::vector<int64_t> owner_;     // by byte: where its element begins; -1: poison
-  std::vector<Element> elements_;  // by the byte where they begin
+  std::vector<int64_t> owner_;     // by byte: the first byte of its element; -1: poison
+  std::vector<Element> elements_;  // by their first byte
 };
 
 }  // namespace heddle::ir

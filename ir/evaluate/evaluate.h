@@ -1,5 +1,4 @@
-// The evaluator: runs a graph in double precision (floating) and 64-bit integers, operator by operator, from each
-// operator's oracle.
+// The evaluator: interprets a graph with the operators' oracles, in doubles and 64-bit integers.
 #pragma once
 #include <map>
 #include <string>
@@ -16,8 +15,8 @@ enum class Precision {
 
 struct EvaluateOptions {
   Precision precision = Precision::exact;
-  // Run through the planned arena: results are stored at their places, dead bytes are poisoned with NaN, so that a
-  // wrong plan shows as a wrong number.
+  // Run through the planned arena: results are stored at their places, and dead bytes are poisoned. So a wrong plan
+  // shows as a wrong number.
   bool through_arena = false;
 };
 
@@ -28,11 +27,12 @@ struct Evaluation {
   NamedTensors updated;         // the next value of each updated state
 };
 
-// `inputs` by name, one for each input, param and state. Calls are evaluated by their kernels' bodies.
+// Evaluates g. `inputs` holds a tensor for each input of g, states included, by name. A call evaluates its kernel's
+// graph.
 Evaluation evaluate(const Module& m, const Graph& g, const NamedTensors& inputs, const EvaluateOptions& options = {});
 
-// Moves states into and out of the flat states of m.groups, so that evaluations before and after `flatten` can be
-// compared.
+// Moves states into (flatten_states) and out of the flat states of m.groups. Tests compare evaluations before and after
+// `flatten` with them.
 NamedTensors flatten_states(const Module& m, NamedTensors states);
 NamedTensors unflatten_states(const Module& m, NamedTensors states);
 

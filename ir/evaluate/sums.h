@@ -1,5 +1,5 @@
-// Sums of doubles for the oracles: what rounding loses is added up beside them, so that a sum of a
-// hundred million elements has every digit.
+// Compensated sums of doubles, for the oracles. A second double adds up the rounding errors, so a sum of a hundred
+// million elements is accurate to the last digits.
 //
 //   Sums sums(y.real.size());  sums.add(i, x) ...  y.real = sums.totals();
 #pragma once
@@ -15,7 +15,7 @@ struct Sum {
     lost += (value - (sum - of_x)) + (x - of_x);
     value = sum;
   }
-  // Of a sum that is infinite nothing is lost.
+  // The errors of an infinite sum are NaN: return the sum alone.
   double total() const {
     const double all = value + lost;
     return all == all ? all : value;

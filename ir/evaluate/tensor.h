@@ -1,5 +1,4 @@
-// Tensor: the values the evaluator computes with. Floating elements are doubles, all others 64-bit integers (bool as 0
-// or 1).
+// Tensor: a value of the evaluator. Floating elements are doubles; all others are 64-bit integers (bool is 0 or 1).
 #pragma once
 #include <vector>
 
@@ -21,7 +20,7 @@ struct Tensor {
   void copy(int64_t i, const Tensor& from, int64_t j);  // exact for equal kinds of dtype
 };
 
-// The nearest value of the dtype: round half to even for f32, f16, bf16; wraps integers to their width.
+// The value in the dtype: round_to rounds half to even, wrap_to wraps an integer to its width, rounded does either.
 double round_to(DType dtype, double value);
 int64_t wrap_to(DType dtype, int64_t value);
 Tensor rounded(Tensor t);

@@ -1,4 +1,4 @@
-// Converts between a tensor's bytes, as files and devices hold them, and the evaluator's doubles and 64-bit integers.
+// Conversions between the evaluator's tensors and the bytes that files and devices hold.
 //
 //   f16 00 3c   ->   1.0
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace heddle::ir {
 
-// `bytes` holds exactly the type's elements, little-endian.
+// `bytes` are exactly the type's elements, little-endian.
 Tensor from_bytes(const Type& type, std::span<const std::byte> bytes);
 // Floating values are rounded to the dtype.
 std::vector<std::byte> to_bytes(const Tensor& tensor);

@@ -1,12 +1,12 @@
-// IndexMap: which element of an operand a kernel reads at a point of its iteration space.
+// IndexMap: the element of an operand that a kernel reads at a point of its iteration space.
 //
 //   broadcast f32[128] -> f32[64,128]:  (d0, d1) -> (d1)
 //   transpose {perm = [1,0]}:           (d0, d1) -> (d1, d0)
 //   pad one zero on the left:           (d0) -> (d0 - 1) if 0 <= d0 - 1 < 8
 //
-// Broadcast, transpose, reshape, slice, pad, concat and windows inside a kernel are index maps, so a chain of them is
-// one map (`compose`) and one address. Expressions stay simplified: the ranges of the coordinates are known, so the
-// division of a reshape that merges or splits neighbours disappears.
+// Broadcast, transpose, reshape, slice, pad, concat and windows inside a kernel are index maps. A chain of them is one
+// map (`compose`) and one address. Expressions are kept simplified with the known ranges of the coordinates. So a
+// reshape that merges or splits neighbouring dimensions leaves no division.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -48,19 +48,18 @@ IndexExpr operator*(const IndexExpr& a, int64_t factor);
 // `extents`: coordinate i lies in [0, extents[i]); used to simplify.
 IndexExpr floor_div(const IndexExpr& a, int64_t divisor, const Dims& extents);
 IndexExpr modulo(const IndexExpr& a, int64_t divisor, const Dims& extents);
-// Puts quotients and remainders of one number together again: x / 4 * 4 + x % 4 is x.
+// Combines quotients and remainders of the same number: x / 4 * 4 + x % 4 becomes x.
 IndexExpr simplify(const IndexExpr& e, const Dims& extents);
 
 struct Range {
   int64_t low = 0, high = 0;  // inclusive
 };
 Range range(const IndexExpr& e, const Dims& extents);
-// A bound on the absolute value of every part of the expression, in whatever order its terms are
-// added, divisors included.
+// A bound on the absolute value of everything that is computed for the expression: of partial sums in any order of the
+// terms, and of the operands of divisions.
 int64_t magnitude(const IndexExpr& e, const Dims& extents);
 int64_t evaluate(const IndexExpr& e, const Dims& coordinates);
-// The factor of coordinate d when `e` is affine in it and no division touches it; nullopt-like `affine = false`
-// otherwise.
+// The factor of coordinate d, if no division or remainder contains d; else `affine` is false.
 struct Coefficient {
   bool affine = true;
   int64_t value = 0;
@@ -70,7 +69,7 @@ bool depends_on(const IndexExpr& e, int d);
 std::string to_string(const IndexExpr& e);                                      // "d0 * 128 + d1 / 4"
 std::string to_string(const IndexExpr& e, std::span<const std::string> names);  // with these names for the coordinates
 
-// low <= expr < high, or the element is not there (a pad's border, another operand of a concat).
+// The element exists only where low <= expr < high. Elsewhere is a pad's border, or another operand of a concat.
 struct Guard {
   IndexExpr expr;
   int64_t low = 0, high = 0;
@@ -80,18 +79,18 @@ struct Guard {
 struct IndexMap {
   Dims extents;                    // of the iteration coordinates
   std::vector<IndexExpr> results;  // one per operand dimension
-  std::vector<Guard> guards;       // all must hold; guards that always hold are not kept
+  std::vector<Guard> guards;       // all must hold; a guard that always holds is left out
 
   bool operator==(const IndexMap&) const = default;
-  bool contains(const Dims& coordinates) const;                   // the guards hold there
-  Dims apply(const Dims& coordinates) const;                      // meaningful where they hold
-  void add_guard(const IndexExpr& e, int64_t low, int64_t high);  // dropped when the ranges prove it
+  bool contains(const Dims& coordinates) const;                   // whether all guards hold
+  Dims apply(const Dims& coordinates) const;                      // meaningful where all guards hold
+  void add_guard(const IndexExpr& e, int64_t low, int64_t high);  // unless the ranges prove that it always holds
 };
 
-bool depends_on(const IndexMap& at, int d);  // what it reads, or whether
+bool depends_on(const IndexMap& at, int d);  // whether a result or a guard contains coordinate d
 
 IndexMap identity_map(const Dims& extents);
-// Reads `dims` of the operand in row-major order at the same linear position.
+// The map of a reshape: result and operand elements have the same row-major position.
 IndexMap reshape_map(const Dims& result, const Dims& operand);
 // `outer` maps iteration -> B, `inner` maps B -> A; the result maps iteration -> A and carries the guards of both.
 IndexMap compose(const IndexMap& outer, const IndexMap& inner);

@@ -1,4 +1,4 @@
-// Intervals: bytes that are needed during some steps, and how many are needed at once.
+// Interval: a number of bytes with its live range. max_live_bytes is the peak of a set of intervals.
 //
 //   live [0, 2) 256 bytes, [1, 3) 256 bytes, [2, 4) 512 bytes  ->  768 bytes at step 2
 #pragma once
@@ -12,6 +12,7 @@ struct Interval {
   int64_t bytes = 0;
 };
 
+<<<<<<< HEAD
 // Some bytes of a buffer, from `offset` on, and when they are needed.
 struct BufferPart {
   int64_t offset = 0;
@@ -19,6 +20,9 @@ struct BufferPart {
 };
 
 // Up to the next multiple of the alignment.
+=======
+// Rounds up to a multiple of the alignment.
+>>>>>>> text1
 int64_t align_up(int64_t bytes, int64_t alignment);
 
 // The largest sum of live sizes at one step, each rounded up to the alignment. No arena can be smaller.

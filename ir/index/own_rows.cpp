@@ -12,7 +12,8 @@
 namespace heddle::ir {
 namespace {
 
-// Where the number of the row is: coordinate `axis` is (outer * rows + row) * inner + rest. No axis: all rows read it.
+// How an array contains the number of the row: coordinate `axis` is (outer * rows + row) * inner + rest. kNone: the
+// array does not depend on the row.
 struct RowAxis {
   static constexpr int64_t kNone = -1;
   int64_t axis = kNone;
@@ -23,7 +24,7 @@ constexpr RowAxis kFirst{0, 1};
 
 constexpr int kRow = 0;  // coordinates of the maps below: the row, then all others
 
-// From (row, others ...) to the coordinates of a result and `further` ones.
+// The map from (row, others ...) to the coordinates of a result, followed by coordinates with the extents `further`.
 IndexMap to_result(const Dims& dims, const RowAxis& at, int64_t rows, const Dims& further) {
   IndexMap map{.extents = {rows}, .results = {}, .guards = {}};
   const auto other = [&](int64_t extent) {
@@ -49,7 +50,7 @@ class Rows {
  public:
   Rows(const std::vector<Graph>& bodies, int64_t rows) : bodies_(bodies), rows_(rows) {}
 
-  // Goes back from what is known of results. False: rows are mixed, at `where`.
+  // A backward search from the result. go_back returns false if rows are mixed, at the node `where`.
   struct Search {
     const Graph& g;
     std::vector<char> reached;
@@ -57,7 +58,8 @@ class Rows {
     std::optional<NodeId> where = {};
 
     bool is_reached(ValueId v) const { return reached[static_cast<size_t>(v.index)] != 0; }
-    // A value has one meaning, and what derivatives reach has rows.
+    // Records the row axis of a value. False if derivatives reach the value and it has no row axis, or two different
+    // ones.
     bool put(ValueId v, const std::optional<RowAxis>& at) {
       if (!is_reached(v)) return true;
       return at && at->axis != RowAxis::kNone && found.emplace(v, *at).first->second == *at;
@@ -109,7 +111,7 @@ class Rows {
           return read(dims, at, domain.maps[operand], domain.extents);
         },
         [&](const Primitive&) -> std::optional<RowAxis> { return along_an_axis(s, result, operand, at); },
-        // A column's: its own rows have been shown where it was made.
+        // The gradient of a column: its rows were checked when the gradient was made.
         [&](const Gradient&) -> std::optional<RowAxis> {
           if (at != kFirst || s.operands[0].rank() == 0) return std::nullopt;
           return at;
@@ -128,7 +130,7 @@ class Rows {
       if (!depends_on(e, kRow)) continue;
       const Coefficient factor = coefficient(e, kRow);
       if (found.axis != RowAxis::kNone || !factor.affine || factor.value < 1) return std::nullopt;
-      // What is beside the row is whole sets of rows, and less than a row.
+      // Besides the row, the coordinate may contain multiples of all rows, and numbers smaller than a row.
       const IndexExpr rest = e - IndexExpr::dim(kRow) * factor.value;
       const Range within = range(modulo(rest, rows_ * factor.value, whole.extents), whole.extents);
       if (within.low < 0 || within.high >= factor.value) return std::nullopt;
@@ -137,7 +139,7 @@ class Rows {
     return found;
   }
 
-  // Prefixes: lines along one axis, beside one another.
+  // Primitives along one axis, such as prefix sums: lines are independent, so any other axis may be the rows.
   std::optional<RowAxis> along_an_axis(const Signature& s, size_t result, size_t operand, const RowAxis& at) const {
     const Key* axis = s.op->find_attr("axis");
     const Type& type = s.results[result];

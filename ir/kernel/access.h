@@ -1,10 +1,10 @@
-// Accesses: which element of a value a kernel needs at a point of its space. A point is (row, column), then the
-// counters of the loops around it; coordinate 0 is the row, 1 the column.
+// Accesses: index maps from a point of a kernel's space to the element of a value that the kernel needs there. The
+// coordinates of a point are the row (0), the column (1), then the counters of the loops around it.
 //
 //   %b: f32[128] broadcast over f32[64,128]:   (row, column) -> (column)
 //   %x in a 2x2 window of a [n,h,w,c] image:    (row, column, i, j) -> (...)
 //
-// What plan_kernel decides on and codegen prints from, so that both read a kernel alike.
+// plan_kernel decides with these functions and codegen prints with them, so both find the same elements.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -19,63 +19,66 @@ inline constexpr int kRow = 0, kColumn = 1;
 
 // The element of a value of shape `dims` at row-major position `linear`, an expression over coordinates of `extents`.
 IndexMap access_at(const Dims& extents, const IndexExpr& linear, const Dims& dims);
-// One element per point, per row, per column, or one alone.
+// The access of a value with one element per point, per row, per column, or with a single element.
 IndexMap access_of(Extent extent, const Dims& space, const Dims& dims);
 
-// Where a value is computed that is needed at `at`: what has one element is the same everywhere, and guards only say
-// where it is taken.
+// The map at which a value is computed when it is needed at `at`: `at` itself, or for a value with one element the map
+// to that element without guards.
 IndexMap computed_at(const IndexMap& at, const Dims& dims);
 
-// Scalar, row or full: whether the element changes from row to row, or from column to column.
+// What the element changes with: scalar (nothing), row, or full (the column).
 Extent extent_of(const IndexExpr& e);
 Extent extent_of(const IndexMap& access);
 
-// Where a movement's result element comes from: one access per operand.
+// The access of each operand for a movement's result element at `result`. Where the guards of the first operand hold,
+// it supplies the element, else the second, and so on.
 std::vector<IndexMap> operand_accesses(const Signature& s, const Movement& m, const IndexMap& result);
-// Which dimensions of a movement's result are neighbours as they are in its operand: those of one run are. A broadcast
-// keeps some dimensions and makes others (run 0); a transpose changes their order. Nothing where coordinates are
-// computed. Of transpose f32[8,26,26,32] {perm = [0,3,1,2]}: 1, 2, 3, 3.
+// A run number for each dimension of a movement's result. Dimensions with the same number are neighbours in the operand
+// too. Run 0: a broadcast made the dimension. Nothing if coordinates are computed (divisions, guards).
+// For transpose f32[8,26,26,32] {perm = [0,3,1,2]}: 1, 2, 3, 3.
 std::optional<std::vector<size_t>> runs_of(const IndexMap& map, const Dims& operand);
-// Where a lookup's result element comes from: what the bound coordinates are read at, and the operand's element, whose
-// map has these coordinates behind the result's.
+// The accesses of a lookup's result element: of the index operand for each bound coordinate, and of the first operand.
+// The latter map takes the bound coordinates after those of the result.
 struct LookupAccess {
-  Dims bound;  // extents of the bound coordinates, from result.extents.size() on
+  Dims bound;  // extents of the bound coordinates, whose numbers start at result.extents.size()
   std::vector<IndexMap> indices;
   IndexMap element;
 };
 LookupAccess lookup_access(const Signature& s, const Lookup& lookup, const IndexMap& result);
-// `k` and `i` of a source's expression.
+// `k` of a source's expression.
 IndexExpr source_k(const Signature& s, const Source& source, const IndexMap& result);
 
-// A reduction whose result is needed at `result` (inner), or which runs over the rows, columns or all of `space`.
+// The accesses of a reduction: an inner one, whose result is needed at `result`, or one over the rows, columns or all
+// points of `space`.
 struct ReductionAccess {
-  Dims loops;                      // extents of an inner reduction's loops, coordinates from result.extents.size() on
+  Dims loops;                      // extents of an inner reduction's loops; their coordinates follow those of `result`
   std::vector<IndexMap> operands;  // with the guards under which a point contributes
-  IndexExpr k;
+  IndexExpr k;                     // see ReductionDomain
   int64_t count = 0;
 };
-bool is_reduction(const OpDef& op);  // or a contraction, which is a sum
+bool is_reduction(const OpDef& op);  // true for contractions too: they are sums
 const ReductionDomain* reduction_domain(const Signature& s, ReductionDomain& storage);  // nullptr: not a reduction
 ReductionAccess inner_reduction(const Signature& s, const ReductionDomain& d, const IndexMap& result);
-// With one result, as one loop over all elements in their order: lanes side by side have neighbouring ones.
+// A reduction with one result, as one loop over all elements in row-major order, so that neighbouring lanes read
+// neighbouring elements.
 ReductionAccess single_reduction(const Signature& s, const ReductionDomain& d, const Dims& space);
 ReductionAccess spread_reduction(const Signature& s, const ReductionDomain& d, ReductionPlan plan, const Dims& space);
 
-// What a node that is no reduction across points reads to make its element at `result`.
+// An operand's element that a node reads.
 struct Read {
   ValueId value;
   IndexMap at;
 };
+// The elements that a node reads to compute its element at `result`. Not for reductions across points.
 std::vector<Read> reads_at(const Graph& g, const Node& n, const IndexMap& result);
 
-// A result lies in the place of this operand.
+// Whether a result of the kernel is written over this operand.
 bool is_overwritten(const Graph& g, ValueId operand);
 
-// Bytes of one accumulator of a reduction.
-const Monoid& monoid_of(const OpDef& op);  // of a reduction, or a contraction, which is a sum
-int64_t accumulator_bytes(const Signature& s);
+const Monoid& monoid_of(const OpDef& op);       // of a reduction; of a contraction the sum
+int64_t accumulator_bytes(const Signature& s);  // bytes of one accumulator of a reduction
 
-// `identifier` occurs in the C++ text as a word of its own.
+// Whether `identifier` occurs in the C++ text as a whole word.
 bool mentions(std::string_view text, std::string_view identifier);
 
 }  // namespace heddle::ir

@@ -10,14 +10,14 @@ namespace {
 
 constexpr int64_t kWarp = 32, kRegisterBytes = 4;
 
-// Registers of sums that a lane holds: of 1024 threads each has 64 in all, of 512 it has twice as many.
+// The registers of a lane for sums. With 1024 threads a thread has 64 registers in all, with 512 threads twice as many.
 int64_t registers_of_sums(int64_t threads) {
   constexpr int64_t kMany = 512, kSums = 72, kSumsOfMany = 32;
   return threads > kMany ? kSumsOfMany : kSums;
 }
 
-// The turns of columns_meet alone, for any number of blocks. Registers are divided among the
-// columns that a lane has abreast: for so many blocks at once of each, the most of them take the fewest turns.
+// Computes only ColumnsMeet::turns, for any number of blocks. The registers of a lane are divided among its columns.
+// Among numbers of columns with the same number of blocks at once, the largest takes the fewest turns; only it is kept.
 class Turns {
  public:
   Turns(int64_t threads, int64_t columns, int64_t bytes) {
@@ -48,8 +48,8 @@ class Turns {
 
 }  // namespace
 
-// The fewest turns; of equal ones the least cycles, by what lanes execute for a load each and by the sectors that they
-// ask for: where more lanes share a column, fewer neighbouring columns are read together.
+// Minimises the turns, then the cycles. Cycles are estimated from the instructions per load and from the sectors that
+// lanes read: if more lanes share a column, fewer neighbouring columns are read together.
 ColumnsMeet columns_meet(int64_t threads, int64_t blocks, int64_t columns, int64_t bytes) {
   constexpr int64_t kSector = 32, kInstructions = 8, kThreadsOfCycle = 128, kSectorsOfCycle = 2;
   if (threads < kWarp) return {};
@@ -72,8 +72,8 @@ ColumnsMeet columns_meet(int64_t threads, int64_t blocks, int64_t columns, int64
   return best;
 }
 
-// Groups cost an arrival more, which waits as a load does: they are worth it where they save
-// several. Of equal ones those of about as many blocks as there are groups.
+// Groups cost one more arrival, which waits as long as a load. So they must save several turns. Among equal choices,
+// the one with the least sum of group size and number of groups is taken.
 int64_t blocks_gather(int64_t threads, int64_t blocks, int64_t columns, const std::vector<int64_t>& bytes) {
   constexpr int64_t kWorth = 3;
   if (threads < kWarp) return blocks;

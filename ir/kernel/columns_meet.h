@@ -1,4 +1,4 @@
-// columns_meet: how blocks that come last add up what others have left of the sums of columns.
+// columns_meet: how the last block adds up the column sums that all blocks have written to memory.
 //
 //   132 blocks, 64 columns, 128 threads, f32   ->   2 lanes share a column: 66 blocks each, all of them at once
 #pragma once
@@ -9,17 +9,17 @@ namespace heddle::ir {
 
 struct ColumnsMeet {
   int64_t shares = 1;   // lanes that share a column: lane i of n adds up blocks i, i + n, i + 2n ...
-  int64_t at_once = 1;  // blocks whose sums a lane loads before it adds them, in their order,
-  int64_t abreast = 1;  // of so many of its columns
-  int64_t turns = 1;    // of loads that wait for one another
+  int64_t at_once = 1;  // a lane loads the sums of this many blocks before it adds them, in order,
+  int64_t abreast = 1;  // for this many of its columns at once
+  int64_t turns = 1;    // rounds of loads; each round waits for the one before
 };
-// `threads` add up sums of `bytes` that `blocks` have left. Depends on nothing but the schedule and
-// the shape, so that the order of additions does not, either.
+// For `threads` that add up the sums of `blocks`, `bytes` each. The answer depends only on the schedule and the shape,
+// so the order of additions is fixed.
 ColumnsMeet columns_meet(int64_t threads, int64_t blocks, int64_t columns, int64_t bytes);
 
-// Of many blocks with many columns one would add all while the others are idle. The number of blocks in a group, whose
-// last adds up the group's, so that the last of the groups adds up theirs; `blocks` where one may as well add all at
-// once. `bytes`: of a sum of each of the reductions.
+// With many blocks and many columns, one last block would add up everything while the others are idle. So blocks form
+// groups: the last block of each group adds up the group, and the last group adds up the groups. Returns the number of
+// blocks in a group; `blocks` if groups do not pay. `bytes`: the size of a sum, for each of the reductions.
 int64_t blocks_gather(int64_t threads, int64_t blocks, int64_t columns, const std::vector<int64_t>& bytes);
 
 }  // namespace heddle::ir

@@ -10,11 +10,10 @@
 namespace heddle::ir {
 namespace {
 
-// Addresses and conditions of one copy to shared memory, in operations, as the PTX of convolutions
-// has them: where a part is found once, without and with the borders of an image, and where all is
-// found in each step.
+// Operations for the address and the conditions of one copy to shared memory, counted in the PTX of convolutions: if
+// parts are computed once (without and with borders of an image), and if everything is computed in each step.
 constexpr double kKeptFlops = 10, kBorderFlops = 14, kCopyFlops = 50;
-// Barriers and the loop around a step; the fence and the count where parts meet.
+// Seconds of the barriers and the loop of a step, and of the fence and the counter where parts meet.
 constexpr double kStepSeconds = 3e-8, kCountSeconds = 7e-7;
 
 double work_below(const Graph& k, ValueId v, NodeId stop, std::set<NodeId>& seen) {
@@ -25,10 +24,10 @@ double work_below(const Graph& k, ValueId v, NodeId stop, std::set<NodeId>& seen
   return work;
 }
 
-// Loads of a thread that are under way where parts meet.
+// Loads of a thread in flight where parts meet.
 constexpr int64_t kAtOnce = 128;
 
-// Second sums, of runs, are there while the first are made; parts meet behind both.
+// Registers of a thread. The second sums (of runs) are live together with the first ones; parts meet after both.
 int64_t registers(const schedules::Product& schedule, const ContractPlan& plan, bool parts) {
   constexpr int64_t kOthers = 60;
   const int64_t sums = schedule.tile[0] * schedule.tile[1] / schedule.threads;
@@ -46,10 +45,9 @@ int64_t resident(const schedules::Product& schedule, bool parts, const ContractP
                 target.sm_threads / schedule.threads}));
 }
 
-// What part of its peak a processor reaches: in the time of four fma of a warp, shared memory gives
-// it one word a thread, so that 4 x 4 sums wait for twice as many words as there are products; 8 x
-// 8 do not. Its four schedulers want a warp each; the more warps there are, the less all wait for
-// one.
+// The share of its peak that a multiprocessor reaches. In the time of four fma of a warp, shared memory gives it one
+// word per thread. So with 4 x 4 sums a thread waits for shared memory; with 8 x 8 sums it does not. Its four
+// schedulers need a warp each. The more warps there are, the less they wait for one of them.
 double efficiency(const schedules::Product& schedule, int64_t blocks, bool tensor_cores) {
   const double warps = static_cast<double>(blocks * schedule.threads) / 32;
   const int64_t sums = schedule.tile[0] * schedule.tile[1] / schedule.threads;
@@ -69,9 +67,9 @@ int64_t parts_at_once(const schedules::Product& schedule) {
   return std::max<int64_t>(kAtOnce / (schedule.tile[0] * schedule.tile[1] / schedule.threads), 1);
 }
 
-// Every block writes its sums; the last of a group reads those of its parts, then the last of all those of the groups:
-// as many at once as its registers take, as fast as one processor reads the last-level cache
-// while others are idle: twice its share (64 bytes a cycle).
+// The time in which parts meet. Every block writes its sums. The last block of a group reads the sums of its parts,
+// then the last block of all reads those of the groups, as many at once as registers hold. One multiprocessor reads the
+// last-level cache at twice its share (64 bytes per cycle) while the others are idle.
 double meeting_seconds(const schedules::Product& schedule, const ContractPlan& plan, const Target& target) {
   const int64_t sums = schedule.tile[0] * schedule.tile[1], groups = (schedule.split_k + plan.gather - 1) / plan.gather;
   const auto bytes = static_cast<double>(sums * 4);
@@ -129,7 +127,7 @@ ContractTimes::Step ContractTimes::step(int64_t together) const {
   const double rate = peak * efficiency(schedule_, together, plan_.tensor_cores) / all;  // of one processor
   const double vectors = target_.flops / all;
   const double multiply = 2.0 * static_cast<double>(rows * columns * depth) / rate;
-  // All that is copied comes from the cache, of which each processor has its share.
+  // Everything that is copied comes from the last-level cache; each multiprocessor has its share of the bandwidth.
   const int64_t bytes = (rows + columns) * depth * bits(plan_.multiplied) / 8;
   const auto copied = static_cast<double>(bytes);
   const double supply = blocks * copied / (target_.cache_bandwidth / all);

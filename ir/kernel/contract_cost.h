@@ -1,5 +1,5 @@
-// contract_cost: the seconds that a product through tiles takes on a target, but for its launch and its memory's
-// bandwidth: by waves of blocks, each of which multiplies step after step.
+// contract_cost: predicts the seconds of a tiled product on a target, without its launch and without the limit of
+// memory bandwidth. The model: waves of blocks; each block multiplies step after step.
 //
 //   tiles 64 x 64 of a result f32[15488,64], k = 288   ->   242 blocks, two on a processor, 18 steps
 #pragma once
@@ -8,14 +8,15 @@
 
 namespace heddle::ir {
 
-// Operations on each element of a side before it is multiplied, and of a result behind that.
+// Operations per element: of each side before the product, and of the result after it.
 struct ProductWork {
   double left = 0, right = 0, result = 0;
 };
 ProductWork product_work(const Graph& kernel, const ContractPlan& plan);
 
-// The seconds of one tile, and of threads and stages, for each number of parts: what the parts do
-// not change is found once. Schedule and plan are those that the caller goes on to change (set_parts).
+// Predicts the seconds for a fixed tile, number of threads and stages, and for changing numbers of parts (split_k). It
+// computes once what does not depend on the parts. It refers to the caller's schedule and plan: change them
+// (set_parts), then call seconds().
 class ContractTimes {
  public:
   ContractTimes(const schedules::Product& schedule, const ContractPlan& plan, const ProductWork& work,
@@ -24,7 +25,7 @@ class ContractTimes {
 
  private:
   struct Step {
-    int64_t blocks = 0;  // that a processor executes side by side
+    int64_t blocks = 0;  // blocks that a multiprocessor executes at the same time
     double seconds = 0, results = 0;
   };
   Step step(int64_t blocks) const;
@@ -38,17 +39,17 @@ class ContractTimes {
   Step last_;
 };
 
-// `plan` holds what follows from the schedule's tile (set_tiles).
+// The seconds for one schedule. set_tiles must have completed `plan`.
 double contract_seconds(const schedules::Product& schedule, const ContractPlan& plan, const ProductWork& work,
                         const Target& target);
 
-// Registers of 32 bits that a thread takes: for its sums, what it multiplies or loads of other
-// parts, addresses; of which it can have kMostRegisters.
+// The estimated 32-bit registers of a thread: for its sums, for operands or the sums of other parts, and for addresses.
+// The hardware limit is kMostRegisters.
 inline constexpr int64_t kMostRegisters = 255;
 int64_t product_registers(const schedules::Product& schedule, const ContractPlan& plan);
 
-// Loads one behind another where the parts meet: in each of its rounds the count of those that have come, and so many
-// parts at once as registers take.
+// Dependent loads where the parts of a sum meet. In each round a thread waits for the counter of arrived parts, then
+// for the sums of the parts, as many at once as registers hold.
 int64_t meeting_waits(const schedules::Product& schedule, const ContractPlan& plan);
 
 }  // namespace heddle::ir

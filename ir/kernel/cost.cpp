@@ -16,7 +16,7 @@
 namespace heddle::ir {
 namespace {
 
-// How many points each result element reduces; 1 where the node is no reduction.
+// The number of points that are reduced to one result element; 1 if the node is no reduction.
 double domain_points(const Graph& k, const Node& n) {
   if (!is_reduction(*n.op)) return 1;
   ReductionDomain domain;
@@ -34,12 +34,13 @@ bool varies_by_column(const Graph& k, const Node& n) {
   return last > 0 && std::find(kept.begin(), kept.end(), static_cast<int64_t>(last) - 1) != kept.end();
 }
 
-// How many elements of each value a kernel computes in all. A window reads a value at many points, and the kernel
-// computes the value anew at each of them. Readers at the same points share one computation.
+// The number of elements of each value that a kernel computes, with repetitions. If a window reads a value at many
+// points, the kernel computes the value again at each of them. Readers at the same points share one computation.
 //
-// A kernel that goes through rows keeps what a whole row shares, and computes what differs from column to column anew in
-// each row. Of elementwise operators that costs next to nothing, and is not counted. A reduction inside costs all its
-// terms each time: softmax along the rows of 300,000 x 3, as one kernel, would look for the maximum 300,000 times.
+// A kernel that goes through rows keeps values that a whole row shares, and computes values that differ from column to
+// column again in each row. For elementwise operators this costs almost nothing and is not counted. A reduction inside
+// a point costs all of its terms each time: softmax along the rows of 300,000 x 3, as one kernel, would compute the
+// maximum 300,000 times.
 class Evaluations {
  public:
   explicit Evaluations(const Graph& k) : k_(k), count_(k.value_count(), 0), by_row_(k.value_count(), 0) {
@@ -66,8 +67,8 @@ class Evaluations {
     const double by_row = most_of(n, by_row_);
     const bool again = varies_by_column(k_, n);
     for (ValueId v : n.operands) {
-      // A movement that repeats an element, as a broadcast does, computes it once. One of several operands, as a
-      // concatenation, computes each of them at every element, and takes one.
+      // A movement that repeats an element, such as a broadcast, computes it once. A movement of several operands, such
+      // as a concatenation, computes all of them at every element and takes one.
       bool moves = std::holds_alternative<Movement>(n.op->kind) || std::holds_alternative<Lookup>(n.op->kind);
       double repeats = n.operands.size() > 1 ? 1 : std::min(1.0, elements(v) / elements(n.results[0]));
       raise(v, moves ? count * repeats : count * points, moves ? by_row * (again ? 1 : repeats) : by_row * points);
@@ -79,18 +80,18 @@ class Evaluations {
   std::vector<double> by_row_;  // with what each row computes anew
 };
 
-// Where the operator says so itself.
+// The counts that the operator declares, if it does.
 std::optional<FlopCounts> own_flop_counts(const Graph& k, const Node& n) {
   const auto* primitive = std::get_if<Primitive>(&n.op->kind);
   if (primitive == nullptr || !primitive->flop_counts) return std::nullopt;
   return primitive->flop_counts(signature(k, n));
 }
 
-// Of the call that makes a convolution's results in tiles: of its convolution.
+// For a convolution in a Winograd call: its work. Else nothing.
 std::optional<WinogradWork> work_in_tiles(const Graph& k, const Node& n) {
   const auto* call = k.schedule ? std::get_if<schedules::LibraryCall>(&k.schedule->how) : nullptr;
   if (call == nullptr || call->impl != kWinograd || !n.op->traits.convolution) return std::nullopt;
-  // One image costs half of two, for which it is decided whether tiles pay: so every batch takes the same form.
+  // One image counts as half of two images, so that a batch of one image gets the same choice as larger batches.
   const int64_t images = k[n.results[0]].type.dims[0];
   if (images != 1) return winograd_work(k, n, images);
   WinogradWork work = winograd_work(k, n, 2);
@@ -105,7 +106,7 @@ double flops_per_element(const Graph& k, const Node& n) {
   return flops_per_point(*n.op) * domain_points(k, n);
 }
 
-// What transforms take beyond their flops, as flops of products.
+// The time of transforms beyond that of their flops, expressed as flops of products.
 double slow_flops(const Graph& k) {
   double slow = 0;
   for (const NodeId n : k.order)
@@ -140,7 +141,7 @@ int64_t bytes_read_across(const Graph& k) {
   return bytes;
 }
 
-// How many threads share the points of a schedule.
+// The number of threads that share the points of a schedule.
 double threads_of(const KernelSchedule& schedule, const Target& target) {
   const auto up_to_most = [&](int64_t threads) {
     return std::clamp(static_cast<double>(threads), 1.0, static_cast<double>(target.sm_count * target.sm_threads));
@@ -207,7 +208,7 @@ constexpr double kAnyThreads = std::numeric_limits<double>::infinity();
 
 bool through_tiles(const Graph& k) { return k.schedule && std::holds_alternative<schedules::Product>(k.schedule->how); }
 
-// Of a library's products: on a GPU by the units that multiply what its operands may be rounded to.
+// The rate of a library's products: on a GPU that of the units for the type to which operands may be rounded.
 double library_rate(const Graph& k, const Target& target) {
   if (!target.gpu) return target.matrix_flops;
   const ProductPrecision precision = std::get<schedules::LibraryCall>(k.schedule->how).precision;

@@ -1,4 +1,4 @@
-// The cost of a kernel on a target: what it must move and compute, and the time that predicts.
+// Cost: the bytes and operations of a kernel, and its predicted time on a target.
 #pragma once
 #include <optional>
 
@@ -10,32 +10,32 @@ namespace heddle::ir {
 
 struct Cost {
   int64_t bytes_read = 0, bytes_written = 0;  // operands and results once each
-  int64_t bytes_wasted = 0;                   // fetched beside them, where neighbours in memory are not used together
+  int64_t bytes_wasted = 0;                   // fetched in addition, where neighbours in memory are not used together
   double flops = 0;
-  double compute_seconds = 0;          // flops / rate, or what a product through tiles takes
+  double compute_seconds = 0;          // flops / rate; for a tiled product, contract_seconds
   double seconds = 0;                  // with the launch
-  double least_seconds = 0;            // bytes once / bandwidth, flops / the peak's rate, and the launch
+  double least_seconds = 0;            // a lower bound: bytes once / bandwidth, flops / peak rate, and the launch
   std::optional<KernelCounts> counts;  // of generated text on a GPU
   int64_t bytes() const { return bytes_read + bytes_written + bytes_wasted; }
 };
-// The bytes and operations alone.
+// Only the bytes and operations.
 Cost moved_and_computed(const Graph& kernel);
-// What fusion asks thousands of times: seconds are max(bytes / bandwidth, compute_seconds) + launch, with the cache's
-// bandwidth where all of it fits there. Without counts.
+// A fast estimate, which fusion asks for thousands of times: seconds are max(bytes / bandwidth, compute_seconds) +
+// launch, with the cache's bandwidth if everything fits in the cache. It has no counts.
 Cost estimated_cost(const Graph& kernel, const Target& target);
-// Of a product through tiles whose plan is known.
+// The same for a tiled product whose plan is known.
 Cost estimated_cost(const Graph& kernel, const ContractPlan& product, const Target& target);
-// Of a kernel in its schedule, once it is decided: on a GPU its counts, and the seconds that follow
-// from them; else the same.
+// The cost of a kernel with its final schedule: on a GPU its counts and the seconds that follow from them; on the host
+// the estimate.
 Cost kernel_cost(const Graph& kernel, const Target& target);
 Cost kernel_cost(const Graph& kernel, const ContractPlan& product, const Target& target);
-// What `estimated_cost` says at least of the kernel's products as loops, whatever the schedule, where
-// it says `cost` of them through tiles.
+// A lower bound of the estimate for the kernel's product as plain loops, whatever the schedule. `cost` is the estimate
+// of the kernel as a tiled product.
 double least_seconds_of_loops(const Graph& kernel, const Cost& cost, const Target& target);
 
-// Operations for a point of the operator's domain: an element of its result, or one that it reduces.
+// Operations per point of the operator's domain: per element of its result, or per element that it reduces.
 double flops_per_point(const OpDef& op);
-// Operations of the node alone: all elements of its results, each computed once.
+// Operations of the node alone, with each element of its results computed once.
 double node_flops(const Graph& g, const Node& n);
 
 }  // namespace heddle::ir

@@ -21,7 +21,7 @@ int64_t teams(const schedules::Rows& schedule) {
 
 bool is_sum(const Signature& s) { return monoid_of(*s.op).rounds && is_floating(s.operands[0].dtype); }
 
-// What is added to one running result, one element after the other.
+// The number of elements that are added to one accumulator, one after the other.
 int64_t chain_of(const schedules::Rows& schedule, const KernelPlan& plan, ReductionPlan how, bool each_point) {
   const int64_t blocks = std::max<int64_t>(schedule.blocks, 1), rows = ceil_div(plan.rows, blocks * teams(schedule));
   switch (how) {
@@ -35,7 +35,7 @@ int64_t chain_of(const schedules::Rows& schedule, const KernelPlan& plan, Reduct
   return each_point ? rows * elements_of_row(schedule, plan) : rows;
 }
 
-// Few are added behind it: lanes, warps and blocks meet as neighbours, or nearly so.
+// Additions after the chain: lanes, warps and blocks are combined pairwise, or nearly so, so these are few.
 constexpr int64_t kAddedOfLanes = 5, kAddedOfBlocks = 16;
 
 bool is_long(int64_t chain, int64_t behind, int64_t elements) {
@@ -47,7 +47,7 @@ struct Sum {
   bool each_point = false;
   int64_t elements = 1;
 };
-// Of a reduction that is long.
+// The sum of a reduction if it is long; else nothing.
 std::optional<Sum> long_sum(const Graph& k, const KernelPlan& plan, const Node& n) {
   const Signature s = signature(k, n);
   ReductionDomain storage;
@@ -63,7 +63,7 @@ std::optional<Sum> long_sum(const Graph& k, const KernelPlan& plan, const Node& 
 
 }  // namespace
 
-// Each addition rounds by half an eps.
+// 8 additions of half an eps each make the error of 4 eps for a doubling.
 double allowed_error(int64_t elements) { return 8 * std::log2(static_cast<double>(std::max<int64_t>(elements, 2))); }
 
 bool is_long_sum(const Graph& k, const KernelPlan& plan, const Node& n) { return long_sum(k, plan, n).has_value(); }
@@ -111,7 +111,7 @@ RunOfLoops run_of_loops(const Dims& loops) {
   return {};
 }
 
-// Tensor cores round once for 8 or 16 products, whose factors they have rounded much more.
+// No runs for tensor cores: they round once per 8 or 16 products, and the rounding of their factors is much coarser.
 ProductRuns product_runs(const schedules::Product& schedule, const ContractPlan& plan) {
   const int64_t depth = schedule.tile[2], k = plan.space[kDepth];
   const int64_t chain = std::min(plan.steps * depth, k),

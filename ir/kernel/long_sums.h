@@ -1,11 +1,10 @@
-// Long sums: of so many elements one after the other that their rounding errors would show. They
-// are added up in runs of kRun elements or more, which a wider number takes in
-// (codegen/device/5_monoids.cuh).
+// Long sums: sums with so long a chain of additions that the rounding errors would show. Kernels add such a sum up in
+// runs of kRun elements or more, and add each run to a wider number (codegen/device/5_monoids.cuh).
 //
 //   reduce_sum f32[1000000,64] -> f32[64], on 64 blocks of the host   15,625 rows a block: long
 //   reduce_sum f32[64,784] -> f32[64], 16 running results a row       49 elements each: not long
 //
-// Decided here only: emission prints runs where this says so, and counting counts them.
+// Only this file decides which sums are long. Emission prints runs for them, and counting counts the runs.
 #pragma once
 #include <cstdint>
 
@@ -15,36 +14,37 @@
 
 namespace heddle::ir {
 
-// As the preamble says.
+// Must equal hd::kRun of the preamble.
 inline constexpr int64_t kRun = 32;
 
-// The error of a sum is to stay below this many times eps * sum|x|: four for each doubling of the elements.
+// The length of a chain of additions that is allowed in a sum of `elements`: 8 for each doubling of the elements. Each
+// addition rounds by at most eps / 2, so the error stays below 4 * log2(elements) * eps * sum|x|.
 double allowed_error(int64_t elements);
 
-// Whether the kernel's text adds up the reduction in runs: one over rows, columns or all points of a plan,
+// Whether kernel text adds up the reduction in runs. For a reduction over rows, columns or all points of a plan:
 bool is_long_sum(const Graph& kernel, const KernelPlan& plan, const Node& n);
-// and one inside a point. `spread`: in a loop that a warp's lanes share (loop::singles).
+// For a reduction inside a point. `spread`: the lanes of a warp share its loop (loop::singles).
 bool is_long_sum(const Signature& s, const ReductionDomain& d, bool spread);
 
 // Elements of one row that a thread adds to one of its accumulators, one after the other.
 int64_t elements_of_row(const schedules::Rows& schedule, const KernelPlan& plan);
-// Elements of a run of a sum of so many: the more, the more errors it may add up.
+// Elements of a run in a sum of `elements`. It grows with `elements`, because the allowed error does.
 int64_t run_of(int64_t elements);
-// Turns of a thread's loop over a row's packets between two ends of runs.
+// Iterations of a thread's loop over the packets of a row that make a run.
 int64_t turns_of_run(const schedules::Rows& schedule, const KernelPlan& plan);
-// Turns of the loop over rows, or over their batches, between two ends of runs of what is added up across rows; 0 where
-// no such sum is long.
+// Iterations of the loop over rows, or over batches of rows, that make a run of the sums across rows; 0 if none of
+// these sums is long.
 int64_t rows_of_run(const Graph& kernel, const schedules::Rows& schedule, const KernelPlan& plan);
 
-// Of loops inside a point: the loop at whose turns runs end, and how many of its turns make one.
+// For loops inside a point: the loop that ends runs, and the number of its iterations that make a run.
 struct RunOfLoops {
   size_t loop = 0;
   int64_t turns = 1;
 };
 RunOfLoops run_of_loops(const Dims& loops);
 
-// Of a product through tiles: the steps over k that make a run; 0 where its sums are not long. Runs
-// join second sums, which are floats where there are few runs.
+// For a tiled product: the steps over k that make a run; 0 if its sums are not long. Runs are added to a second set of
+// sums. `wide`: those are wider than float; floats suffice if there are few runs.
 struct ProductRuns {
   int64_t steps = 0;
   bool wide = false;

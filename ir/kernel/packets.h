@@ -1,5 +1,5 @@
-// Packets: elements of neighbouring columns that a thread loads, computes and stores together. Each
-// begins at a column that is a multiple of its width.
+// Packets: elements of neighbouring columns that a thread loads, computes and stores together. A packet begins at a
+// column that is a multiple of its width.
 //
 //   packets of 4:   row * 128 + column    neighbours, and no packet reaches into another one's place
 //                   row * 6 + column      neighbours, but odd rows begin in the middle of a place
@@ -11,24 +11,23 @@
 
 namespace heddle::ir {
 
-// Every term but the column itself moves in steps of whole packets.
+// Whether all terms but the column are multiples of the packet's width, so that packets are aligned in memory.
 bool in_whole_packets(const IndexExpr& linear, int64_t packet);
-// Neighbouring columns are neighbours in memory, and packets of them lie on whole packets.
+// Whether neighbouring columns are neighbours in memory, and packets are aligned.
 bool neighbours_in_packets(const IndexExpr& linear, int64_t packet);
 
-// Elements of neighbouring columns that a thread takes at once, where a kernel's text and its counts ask what they are.
+// The packets of a kernel. Kernel text and counts ask the functions below about them.
 struct Packets {
   int64_t width = 1;
-  bool groups = false;                   // of random numbers: nothing is read under a guard
-  std::function<bool(ValueId)> defined;  // what is no longer computed where it is needed
+  bool groups = false;                   // packets for random numbers: a guarded read is then never one load
+  std::function<bool(ValueId)> defined;  // whether the value is computed already, in a variable
 };
-// Whether they are one load: neighbours, and all of them exist, or none.
+// Whether a packet is one load: its elements are neighbours, and either all of them exist or none.
 bool loads_packet(const Packets& p, const IndexMap& at, const IndexExpr& linear);
-// Something that the value is made of is loaded so.
+// Whether some operand from which the value is computed is loaded as packets.
 bool reads_packets(const Packets& p, const Graph& k, ValueId v, const IndexMap& at);
-// A reduction inside each point of a packet: of something that it reads neighbouring columns are
-// neighbours in memory, or all columns read the same. Then its loops go round all of the packet's
-// points.
+// For a reduction inside each point of a packet: whether one loop serves all points of the packet. That holds if an
+// operand is loaded as packets, or is the same for all columns.
 bool reduces_packets(const Packets& p, const Graph& k, const Node& n, const ReductionAccess& access);
 
 }  // namespace heddle::ir

@@ -15,7 +15,7 @@ namespace {
 
 // The widest copy into shared memory, and the narrowest.
 constexpr int64_t kMostCopied = 16, kLeastCopied = 4;
-// Values at different indices that a point, or an element of a side, may need.
+// The most values at different indices that a point, or an element of a side, may need.
 constexpr size_t kMostReads = 512;
 
 int64_t bytes_of(DType dtype) { return bits(dtype) / 8; }
@@ -34,7 +34,7 @@ NodeId only_contraction(const Graph& k) {
   return found;
 }
 
-// Of an expression, from one place along the axis to the next; 0 where there is none.
+// The change of an expression from one position along the axis to the next; 0 if the axis has one position.
 int64_t stride(const IndexExpr& e, const Dims& extents, int axis) {
   Dims at(extents.size(), 0);
   if (extents[static_cast<size_t>(axis)] < 2) return 0;
@@ -43,8 +43,8 @@ int64_t stride(const IndexExpr& e, const Dims& extents, int axis) {
   return std::abs(evaluate(e, at) - first);
 }
 
-// Of `packet` neighbours along the axis, which start at multiples of as many, all lie side by side, on whole packets of
-// memory, and all or none of them exist.
+// Whether packets of `packet` neighbours along the axis can be copied at once: their elements are adjacent and aligned
+// in memory, and either all of them exist or none.
 bool packs(const IndexMap& at, const Dims& memory, int axis, int64_t packet) {
   if (packet == 1) return true;
   const auto a = static_cast<size_t>(axis);
@@ -76,7 +76,7 @@ class ContractPlanner {
     return {plan_.space[kProductMatrix], plan_.space[kRow], plan_.space[kColumn]};
   }
 
-  // Once the domain is known.
+  // Call it after the domain is known.
   ContractPlan plan(const Dims& domain) {
     const auto& schedule = std::get<schedules::Product>(k_.schedule->how);
     if (schedule.domain != domain || schedule.split != 2)
@@ -134,7 +134,7 @@ class ContractPlanner {
       if (packs(side.memory_at, dims, side.along_k ? kDepth : axis, packet)) side.packet = packet;
   }
 
-  // An expression as the sum of what k does not change, and the rest.
+  // Splits an expression into a part that does not depend on k, and the rest.
   static void part(const IndexExpr& e, IndexExpr& from_row, IndexExpr& from_k) {
     from_row = from_k = IndexExpr();
     from_row.constant = e.constant;
@@ -145,7 +145,7 @@ class ContractPlanner {
     }
   }
 
-  // Two of them lie in one register: halves of 16 bits.
+  // Two borders fit into one register, as halves of 16 bits.
   void plan_borders(ProductSide& side) const {
     constexpr size_t kMost = 2;
     constexpr int64_t kSmall = 1 << 13;
@@ -165,7 +165,7 @@ class ContractPlanner {
     }
   }
 
-  // What the side reads lies in memory, as it is multiplied: only moved.
+  // Finds the value in memory from which the side's elements can be copied unchanged, if there is one.
   void find_memory(ProductSide& side) const {
     ValueId v = side.value;
     IndexMap at = side.at;
@@ -271,8 +271,8 @@ ContractPlan plan_contract(Graph& kernel, const schedules::Product& schedule) {
 void set_parts(ContractPlan& plan, const schedules::Product& schedule) {
   const int64_t depth = schedule.tile[2];
   plan.steps = ceil_div(ceil_div(plan.space[kDepth], depth), schedule.split_k);
-  // Of many parts one block would add all while the others are idle: groups of about as many as there are groups do so
-  // side by side.
+  // With many parts, one block would add all of them while the others are idle. So groups of parts are added in
+  // parallel. A group has about as many parts as there are groups.
   constexpr int64_t kFew = 8;
   plan.gather = schedule.split_k;
   for (int64_t g = 1; schedule.split_k > kFew && plan.gather == schedule.split_k; ++g)
@@ -291,7 +291,7 @@ void set_tiles(ContractPlan& plan, const schedules::Product& schedule) {
     return bytes * (along_k ? length : depth) * tile_pitch(along_k, length, depth, bytes);
   };
   plan.shared_bytes = schedule.stages * (side(plan.left.along_k, rows) + side(plan.right.along_k, columns));
-  // As many registers as addresses and borders may take beside the sums.
+  // The number of registers for addresses and borders, in addition to the sums.
   int64_t left_over = 40;
   for (ProductSide* s : {&plan.left, &plan.right}) {
     const int64_t elements = (s == &plan.left ? rows : columns) * depth;

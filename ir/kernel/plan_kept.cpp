@@ -8,9 +8,9 @@
 namespace heddle::ir {
 namespace {
 
-// An element this costly to compute is kept rather than computed again.
+// An element of at least this many operations is kept instead of computed again.
 constexpr double kWorthKeeping = 4;
-// What a loop inside a point counts as: always worth keeping.
+// The operations that count for a loop inside a point. It is always worth keeping.
 constexpr double kLoopFlops = 100;
 
 class Keeper {
@@ -30,7 +30,7 @@ class Keeper {
   }
 
  private:
-  // What it adds up and stores.
+  // Visits the elements that a pass adds up and stores.
   void pass(const loop::Nest& columns) {
     phase_ = columns.pass;
     visited_.assign(k_.value_count(), {});
@@ -59,7 +59,7 @@ class Keeper {
     for (const Read& operand : reads_at(k_, *n, read.at)) visit(operand);
   }
 
-  // A value per row or for all is computed outside the loop over the columns, once.
+  // Whether the value changes with the column. Other values are computed once, outside the loop over columns.
   bool varies(const Read& read) {
     if (plan_.of(read.value).reduction == ReductionPlan::row) return false;
     if (k_[read.value].type.elements() == 1) return false;  // wherever guards let it be taken
@@ -96,7 +96,7 @@ class Keeper {
     return true;
   }
 
-  // Of computing the element from loads and kept elements, up to what is worth keeping.
+  // The operations that compute the element from loads and kept elements. Counting stops at kWorthKeeping.
   double flops(const Read& read, std::vector<Read>& counted) {
     const Node* n = k_.def(read.value);
     if (n == nullptr || !varies(read) || kept(read)) return 0;

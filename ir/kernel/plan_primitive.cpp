@@ -9,8 +9,8 @@
 namespace heddle::ir {
 namespace {
 
-// How far the counters of its loops go: over elements, and one turn of all threads beyond, of which
-// there are no more, rounded up to whole blocks, than elements.
+// A bound of the loop counters: the elements, plus one iteration of all threads. There are at most as many threads as
+// elements, rounded up to whole blocks.
 int64_t reach(const Graph& kernel) {
   constexpr int64_t kMostThreads = 1024;
   int64_t most = 0;
@@ -33,7 +33,7 @@ PrimitivePlan joined_plan(const Graph& kernel) {
   return all;
 }
 
-// What none of the kernel's operators overwrites, in their order.
+// The results that no other operator of the kernel reads, in order.
 std::vector<ValueId> results_of(const Graph& kernel) {
   std::vector<ValueId> results;
   for (const NodeId id : kernel.order)

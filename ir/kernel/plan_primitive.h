@@ -1,4 +1,5 @@
-// plan_primitive: how the operator of a kernel of schedule primitive is executed, or those that it joins.
+// plan_primitive: how a kernel of schedule primitive executes its operator, or its operators of the same kind that are
+// joined in one kernel (Primitive::joins).
 //
 //   argsort of f32[4096]   ->   one block of 1024 threads, 16 KB of scratch
 #pragma once
@@ -8,22 +9,23 @@
 
 namespace heddle::ir {
 
-// What the kernel's operators say; a Refusal where the kernel holds anything else. Words are the first one's.
+// The plans that the kernel's operators declare, combined; the words are those of the first operator. Throws Refusal if
+// the kernel holds any other operator.
 PrimitivePlan primitive_of(const Graph& kernel);
-// What a launch reads and writes: as the operators say, else each operand and each result once.
+// The bytes that a launch reads and writes: as the operators declare, else each operand and each result once.
 PrimitiveBytes bytes_of_primitive(const Graph& kernel);
-// Which results always lie over which operands, as numbers of outputs and inputs.
+// An output of the kernel that always lies over an input (numbers of both).
 struct OverwrittenInput {
   size_t input = 0, output = 0;
 };
 std::vector<OverwrittenInput> overwritten_inputs(const Graph& kernel);
 KernelPlan plan_primitive(const Graph& kernel, const schedules::Primitive& schedule);
-// Whether the operator is executed in place: its first result over its first operand, of which only some rows are
-// touched.
+// The attribute of an operator whose first result is written over its first operand, so that only some rows are
+// touched. Whether the kernel's operator may have it, and whether it has it.
 inline constexpr const char* kInPlace = "in_place";
 bool can_be_in_place(const Graph& kernel);
 bool is_in_place(const Graph& kernel);
-// The bytes that a kernel of schedule primitive reads of an operand and writes of a result.
+// The bytes of an operand that the kernel reads, or of a result that it writes.
 int64_t primitive_bytes(const Graph& kernel, ValueId v);
 KernelSchedule primitive_schedule(const Graph& kernel, const Target& target);
 

@@ -41,7 +41,7 @@ class ReductionPlanner {
         for (const ValueId r : n.results) set_finishing(r, plan_.of(v).extent);
   }
 
-  // One element may be the only column's: it is known where that column is, later than totals are.
+  // A single element may belong to the only column. It is then known with that column, which is later than totals.
   void set_finishing(ValueId v, Extent from) {
     ValuePlan& p = plan_.of(v);
     const bool column = from == Extent::column || (p.finishing && p.extent == Extent::column);
@@ -69,7 +69,7 @@ class ReductionPlanner {
     return fits.empty() || rows == columns ? ReductionPlan::inner : fits.front();
   }
 
-  // The reduction reads its first operand where the kernel computes it: element by element, or row by row.
+  // Whether the reduction reads its first operand at the points where the kernel computes it: per element, or per row.
   bool reads_in_place(const Signature& s, const ReductionDomain& d, ReductionPlan plan) const {
     const IndexMap at = spread_reduction(s, d, plan, space_).operands[0];
     const IndexExpr linear = linear_offset(at, s.operands[0].dims);
@@ -77,7 +77,7 @@ class ReductionPlanner {
     return per_row || linear == linear_offset(identity_map(space_), space_);
   }
 
-  // Everything that follows has the value's own number of elements and is no reduction.
+  // Whether all values computed from this one have its number of elements and are no reductions.
   bool only_finished(ValueId first) const {
     std::vector<char> seen(k_.value_count(), 0);  // many paths lead through a chain of x * x
     std::vector<ValueId> open{first};

@@ -1,5 +1,5 @@
-// plan_reductions: the first half of plan_kernel: which way each reduction of a kernel goes, in a space of rows and
-// columns.
+// plan_reductions: the first half of plan_kernel. It decides how each reduction of a kernel is executed in a space of
+// rows and columns.
 //
 //   rows = 64, columns = 128:   reduce_sum f32[64,128] -> f32[64]    row: over the columns, by the row's team
 //                               reduce_sum f32[64,128] -> f32[128]   column: over the rows, finished by the last block
@@ -12,19 +12,19 @@
 
 namespace heddle::ir {
 
-// Loops inside a point with at most so many points are unrolled, so that the loop around them vectorises.
+// Loops inside a point with at most this many iterations are unrolled, so that the loop around them vectorises.
 inline constexpr int64_t kUnrolledPoints = 16;
 
-// Thrown inside the planner: why the kernel cannot be executed in its schedule.
+// Thrown inside the planner. `reason` says why the kernel cannot be executed in its schedule.
 struct Refusal {
   std::string reason;
 };
 
-// Sets `reduction`, `finishing` and, of finishing values, `extent`. Throws Refusal.
+// Sets `reduction` and `finishing` of each value, and `extent` of finishing values. Throws Refusal.
 void plan_reductions(const Graph& kernel, const Dims& space, KernelPlan& plan);
 
-// Whether a reduction across points takes an element at each point, in a pass over the row. Else it
-// is a total of what has one value per row, and takes that behind the passes.
+// Whether a reduction across points takes an element at each point, in a pass over the row. Else it is a total of
+// values per row, which it takes after the passes.
 bool is_per_point(ReductionPlan plan, const ReductionDomain& d, const Dims& space);
 
 }  // namespace heddle::ir

@@ -9,11 +9,12 @@
 namespace heddle::ir {
 namespace {
 
-// A block's tiles lie in shared memory, of which every GPU has 48 KB without asking. One item a row is padding.
+// The tiles of a block lie in shared memory, of which every GPU gives 48 KB by default. Each row has one item of
+// padding.
 constexpr int64_t kTileItems = kTileSide * (kTileSide + 1), kSharedBytes = int64_t{48} << 10;
 
-// How the operands that a value is computed from lie in memory. What varies along one side only, as a bias does, is
-// read as well one way as the other.
+// The directions in which the operands of a value lie in memory. An operand that varies along one side only, such as a
+// bias, counts for neither: both directions read it equally well.
 struct Reads {
   bool along = false;  // some operand's neighbours are neighbouring columns, or far apart both ways
   bool down = false;   // some operand's neighbours are neighbouring rows
@@ -62,7 +63,7 @@ class Stager {
     plan_.largest_index = std::max(plan_.largest_index, largest);
   }
 
-  // Stages the outermost values below a movement that are computed from operands lying down the rows alone.
+  // Stages values below a movement whose operands all lie along the rows; of a chain of such values, the outermost one.
   void visit(ValueId v, const IndexMap& at, bool moved) {
     Accesses& visited = visited_[static_cast<size_t>(v.index)];
     if (std::find(visited.begin(), visited.end(), at) != visited.end()) return;
@@ -75,7 +76,7 @@ class Stager {
     for (const Read& read : reads_at(k_, *n, at)) visit(read.value, read.at, moved || moves);
   }
 
-  // The same element has one name: a movement without a condition of its own is looked through.
+  // Movements without further guards are skipped, so that the same element is staged once.
   void add(ValueId v, IndexMap at) {
     for (const Node* n = k_.def(v); n != nullptr && n->operands.size() == 1; n = k_.def(v)) {
       const auto* m = std::get_if<Movement>(&n->op->kind);

@@ -12,8 +12,8 @@
 namespace heddle::ir {
 namespace {
 
-// Values at different indices that one point may need, for each operator of the kernel and beyond
-// that: a sum of shifted sums of shifted sums would need twice as many with each operator.
+// The most values at different indices that one point may need: kMostReads per operator of the kernel, plus kFreeReads.
+// A sum of shifted sums of shifted sums needs twice as many with each operator.
 constexpr size_t kMostReads = 16, kFreeReads = 1024;
 
 // Inner reductions longer than this would be repeated by every thread or block that needs their one result.
@@ -44,8 +44,8 @@ class Planner {
     plan_reductions(k_, space_, plan_);
     std::vector<Extent> extents;
     for (const ValueId v : k_.outputs) extents.push_back(plan_output(v));
-    // What a later output needs of an earlier one may be narrower (a single row's value is a scalar to others), but it
-    // is stored where it is computed.
+    // A later output may need a narrower extent of an earlier output (the value of a single row is a scalar for
+    // others), but an output is stored where it is computed.
     for (size_t i = 0; i < extents.size(); ++i) plan_.of(k_.outputs[i]).extent = extents[i];
     return plan_;
   }
@@ -134,7 +134,7 @@ class Planner {
     return sum;
   }
 
-  // What depends on the bound coordinates varies as they do.
+  // A value that depends on bound coordinates varies as their indices do.
   Need compute_lookup(const Node& n, const LookupAccess& access, bool finishing) {
     Need sum;
     for (const IndexMap& at : access.indices)
@@ -213,9 +213,8 @@ class Planner {
 
 }  // namespace
 
-// A loop in which all threads take turns overshoots by one turn, and
-// there are at most as many threads as there are points, rounded up to whole blocks. The host's loops overshoot by less
-// than 16.
+// A loop that all threads share overshoots by one iteration, and there are at most as many threads as points, rounded
+// up to whole blocks. The host's loops overshoot by less than 16.
 int64_t reach(const Dims& space) {
   constexpr int64_t kMostThreads = 1024, kMostPacket = 16;
   return 2 * product(space) + kMostThreads * kMostPacket;
@@ -229,7 +228,7 @@ ValuesPlan plan_values(const Graph& kernel, const Dims& space) {
 
 namespace {
 
-// Of items of so many points, of which a block takes some abreast.
+// The number of blocks for `items` of `points` points each, if a block takes at least `abreast` items.
 int64_t most_blocks(int64_t items, int64_t points, int64_t abreast, int64_t threads) {
   constexpr int64_t kWorkersPoints = 1024;
   return std::max<int64_t>(ceil_div(items, std::max(abreast, ceil_div(threads == 1 ? kWorkersPoints : 1, points))), 1);

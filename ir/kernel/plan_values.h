@@ -1,5 +1,5 @@
-// plan_values: the second half of plan_kernel, of schedules by rows and columns: the extent and the
-// pass of every value in one space.
+// plan_values: the second half of plan_kernel, for schedules by rows and columns. It finds the extent and the pass of
+// every value in one space.
 #pragma once
 #include "ir/kernel/plan_kernel.h"
 
@@ -12,13 +12,13 @@ struct ValuesPlan {
 // Throws Refusal.
 ValuesPlan plan_values(const Graph& kernel, const Dims& space);
 
-// How far the counters of loops over all points go.
+// A bound of the counters of loops over all points of the space, with the last iteration's overshoot.
 int64_t reach(const Dims& space);
 
-// A block takes at least one packet for each of its threads. Where it is one thread, a worker of
-// the host, it takes what is worth waking a worker for.
+// The number of blocks that have work. On a GPU a block takes at least one packet per thread. On the host, where a
+// block is one thread, it takes at least the points that are worth waking a worker for.
 int64_t most_blocks_of_points(const KernelPlan& plan, int64_t threads, int64_t packet);
-// Of teams a row for each.
+// The same for teams, which take at least one row each.
 int64_t most_blocks_of_rows(const KernelPlan& plan, int64_t threads, int64_t team);
 
 }  // namespace heddle::ir

@@ -11,7 +11,7 @@ bool uses(const IndexMap& map, int coordinate) {
          std::any_of(map.guards.begin(), map.guards.end(), [&](const Guard& g) { return in(g.expr); });
 }
 
-// Adds the divisors of the quotients through which `e` reads the coordinate; 0 where it reads it otherwise.
+// Appends the divisor of each quotient through which `e` reads the coordinate; 0 for every other use of the coordinate.
 void add_divisors(const IndexExpr& e, int coordinate, std::vector<int64_t>& divisors) {
   for (const IndexTerm& t : e.terms) {
     if (t.kind == IndexTerm::Kind::dim) {
@@ -26,7 +26,7 @@ void add_divisors(const IndexExpr& e, int coordinate, std::vector<int64_t>& divi
   }
 }
 
-// The number by which the map divides the coordinate wherever it reads it; 0: there is none.
+// The number by which the map divides the coordinate in all of its uses; 0 if there is no such number.
 int64_t divisor(const IndexMap& map, int coordinate) {
   std::vector<int64_t> divisors;
   for (const IndexExpr& e : map.results) add_divisors(e, coordinate, divisors);

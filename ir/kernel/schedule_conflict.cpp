@@ -1,4 +1,4 @@
-// What a schedule says, held against the kernel's plan; and what its text says that only others have.
+// schedule_conflict: checks a schedule against the kernel's plan, and finds attributes that belong to other schedules.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::string packet_conflict(int64_t packet, const KernelPlan& plan) {
   if (packet == 1) return {};
   if (packet > kMostPacket || (packet & (packet - 1)) != 0)
     return fmt::format("vector_width is {}, expected a power of two up to {}", packet, kMostPacket);
-  // Each of several rows starts on a whole packet; one alone may end in a part of one.
+  // With several rows, each must start at a whole packet. A single row may end with a part of a packet.
   if (plan.rows > 1 ? plan.columns % packet != 0 : plan.columns < packet)
     return fmt::format("vector_width is {}, which does not divide rows of {} elements", packet, plan.columns);
   return {};
@@ -39,7 +39,7 @@ std::string packet_conflict(const KernelSchedule& schedule, const KernelPlan& pl
   return packet_conflict(packet, plan);
 }
 
-// A thread loads packets of several rows before it computes: its one packet of each.
+// With prefetching, a thread loads its packet of several rows before it computes; so it must have one packet per row.
 std::string ahead_conflict(const KernelSchedule& schedule, const KernelPlan& plan) {
   const auto [team, packet, ahead] = thread_work(schedule);
   if (value_or(schedule.misplaced, "prefetch_distance", ahead) == 1) return {};

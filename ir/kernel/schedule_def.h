@@ -1,6 +1,6 @@
-// KernelScheduleDef: a schedule of kernels: its attributes, how a kernel is planned, and what it does. Each has a
-// file in ir/schedules. A new schedule is that file, an alternative in kernel_schedule.h, and the place in `fuse`
-// that chooses it: three files.
+// KernelScheduleDef: the definition of a kernel schedule: its attributes, and the functions that plan a kernel and make
+// its loops. Each schedule has a file in ir/schedules. To add a schedule, write that file, add an alternative in
+// kernel_schedule.h, and let `fuse` choose it.
 //
 //   pointwise   plan: a space in which every access is affine    loops: all threads share the points, and store results
 #pragma once
@@ -8,8 +8,8 @@
 
 namespace heddle::ir {
 
-// An attribute as the text of a kernel has it. Of an integer, between `least` and `most` lies what
-// makes sense. Sizes in bytes that follow from integers at their most fit in 64 bits.
+// An attribute of a schedule in IR text. An integer must lie between `least` and `most`. These limits are such that
+// sizes in bytes computed from the integers fit in 64 bits.
 template <class Schedule>
 struct Attribute {
   const char* name;
@@ -21,9 +21,9 @@ struct Attribute {
 template <class Schedule>
 using Attributes = std::vector<Attribute<Schedule>>;
 
-inline constexpr int64_t kMostThreads = 1024, kMostAtOnce = 65535;  // what CUDA takes, whatever the device
+inline constexpr int64_t kMostThreads = 1024, kMostAtOnce = 65535;  // limits of CUDA on all devices
 
-// Those of every schedule whose text is generated, and of every schedule with a domain, before its own.
+// Puts the attributes of every schedule with generated text (or with a domain) before the schedule's own.
 template <class Schedule>
 Attributes<Schedule> of_generated(Attributes<Schedule> own) {
   own.insert(own.begin(), {{"threads", &Schedule::threads, 1, kMostThreads}, {"index", &Schedule::index, 32, 64}});
@@ -35,16 +35,16 @@ Attributes<Schedule> of_domain(Attributes<Schedule> own) {
   return of_generated(std::move(own));
 }
 
-// Where a kernel's result may lie.
+// The operands over which a kernel's result may be written.
 enum class WritesOver {
   nothing,
-  operand,  // over the operator's first operand, where the operator says so
-  planned   // over any operand of which the plan shows that each element is read before it is written
+  operand,  // the operator's first operand, if the operator declares it
+  planned   // any operand whose elements, according to the plan, are all read before they are written
 };
 
-// What the compiler asks of a schedule, whichever it is.
+// Facts about a schedule that passes ask for.
 struct ScheduleTraits {
-  bool points_as_they_lie = true;  // threads take neighbouring points: a transposed operand is read across its lines
+  bool points_as_they_lie = true;  // neighbouring threads take neighbouring points, so transposed operands are strided
   bool packets = true;             // a thread may take several elements at once: vector_width
   WritesOver writes_over = WritesOver::planned;
 };
@@ -54,7 +54,7 @@ template <class Schedule>
 struct KernelScheduleDef {
   const char* name;
   Attributes<Schedule> attributes;
-  // Throws Refusal. None of a library's call, which has no loops either.
+  // `plan` throws Refusal. Both are null for a library call.
   KernelPlan (*plan)(const Graph& kernel, const Schedule& schedule) = nullptr;
   loop::Statements (*loops)(const Graph& kernel, const Schedule& schedule, const KernelPlan& plan) = nullptr;
   ScheduleTraits traits = {};

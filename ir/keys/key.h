@@ -1,14 +1,14 @@
-// Key: what a key of a model file, or an attribute of an operator, is. By this one description
-// values are read and refused, and the schema, the completion and the reference are written.
+// Key: the description of a key of a model file, or of an operator's attribute. The checks of values, the JSON schema,
+// the shell completion and the reference documentation all use it.
 //
 //   {.name = "patience", .doc = "epochs without a better value", .fallback = int64_t{5}, .range = at_least(1)}
 //     -> read        train: early_stop: 'patience' must be at least 1, is 0
 //        schema      "patience": {"type": ["null", "integer", "string"], "description": "epochs without a better value"}
 //        reference   patience: an integer or an expression = 5  epochs without a better value
 //
-// An operator's attributes, the settings of layers and of what trains them, data maps, readers, and
-// the sections of a model (frontend/keys/model_keys.h) are lists of keys. Other headers of the
-// project must not be included here: the runtime reads its readers' keys.
+// Lists of keys describe operators' attributes, the settings of layers and of everything that trains them, data maps,
+// readers, and the sections of a model (frontend/keys/model_keys.h). This header may include ir/attr.h only, because
+// the runtime includes it for its readers.
 #pragma once
 #include <limits>
 #include <optional>
@@ -38,23 +38,23 @@ enum class KeyType {
   size,     // a number, an expression or a free name: of a shape
   sizes,    // a number of rows, or {"N": rows}
   reads,    // what a node reads: a name or a number, a list of them, or an object by port
-  planned,  // of the format, and not built by this version: absent, or the fallback, which is then a number
+  planned,  // reserved by the format, not supported by this version: must be absent, or the fallback (a number)
   any,
 };
 
 enum class Count {
   one,
-  several,        // a list, or one alone
-  list,           // a list, also of one
-  by_name,        // an object, whose keys the model chooses
-  lists_by_name,  // likewise of lists
+  several,        // a list, or a single value
+  list,           // always a list
+  by_name,        // an object; the model chooses the names of its members
+  lists_by_name,  // an object of lists; the model chooses the names of its members
 };
 
-// Where a number lies. Without bounds, anywhere.
+// The range of a number. The default has no bounds.
 struct KeyRange {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
-  bool above = false, below = false;    // low, or high, itself is outside
-  bool f32 = false;                     // and it is finite as an f32
+  bool above = false, below = false;    // whether low is excluded; whether high is excluded
+  bool f32 = false;                     // whether it must also be finite as an f32
   bool holds(long double value) const;  // exact for every integer of 64 bits
 };
 constexpr KeyRange at_least(double low) { return {.low = low}; }
@@ -72,23 +72,22 @@ struct Key {
   KeyType type = KeyType::integer;
   Count count = Count::one;
   std::string doc = {};
-  std::optional<Attr> fallback = {};  // the default; where there is none and the key is not required, it may be absent
+  std::optional<Attr> fallback = {};  // the default; a key that has none and is not required may be absent
   bool required = false;
-  KeyRange range = {};                       // of a number, and of each of several
-  std::vector<std::string> words = {};       // of a text that is one of these; a fallback may be another
-  std::string of = {};                       // "initializer": what a part, or an object, is
-  std::span<const Key> (*keys)() = nullptr;  // of an object that stands here alone
-  std::string hint = {};                     // what to write, where it is missing or of another kind
-  // Of an attribute: only the values of results depend on it, no type, no index and no gradient of
-  // a kernel. So a kernel may take it as a scalar argument, and layers which differ in it share one
-  // kernel.
+  KeyRange range = {};                       // of a number; for lists, of each number
+  std::vector<std::string> words = {};       // the allowed texts; the fallback may be another text
+  std::string of = {};                       // the family of a part or an object: "initializer"
+  std::span<const Key> (*keys)() = nullptr;  // the members of an object that belongs to no family
+  std::string hint = {};                     // what to write; shown if the key is missing or has another type
+  // For attributes: only values of results depend on it; no type, index or gradient does. So a kernel may take it as a
+  // scalar argument, and layers that differ in it share a kernel.
   bool scalar = false;
 };
 
 const Key* find_key(std::span<const Key> keys, std::string_view name);  // nullptr when unknown
 std::vector<std::string> key_names(std::span<const Key> keys);
 
-// Of an attribute: whether the value is of the key's type, and what that is called in the IR's text: "integers".
+// For attributes: whether the value has the key's type; the name of that type in messages about IR text: "integers".
 bool holds(const Key& key, const Attr& value);
 std::string attribute_type(const Key& key);
 

@@ -1,4 +1,4 @@
-// What is said of a key: in messages, and in the reference.
+// Texts about a key, for error messages and the reference documentation.
 //
 //   {.name = "kernel", .type = KeyType::integer, .count = Count::several, .range = between(1, 8)}
 //     -> expected_text   "an integer or a list of integers"
@@ -10,19 +10,19 @@
 
 namespace heddle::ir {
 
-// Whether an object's key also takes true, for the object without members, and false: its default is one of them.
+// Whether an object's key also takes a flag: true for the object without members, or false. Its default is then a flag.
 bool is_switch(const Key& key);
-// "a number": what one value is, and what the whole is.
+// What is expected as one value ("a number"), and as the whole value ("a number or a list of numbers").
 std::string expected_item(const Key& key);
 std::string expected_text(const Key& key);
-// As the reference says it: "a number or an expression".
+// The type, for the reference: "a number or an expression".
 std::string type_text(const Key& key);
-// As the reference shows it; empty where there is none. A default that is no value stands behind
-// the last colon of the doc: "one number or [h, w]: the window"; objects have none.
+// The default, for the reference; empty if there is none. If the default is not a value, the doc has its description
+// after its last colon: "one number or [h, w]: the window". Objects have no such default.
 std::string default_text(const Key& key);
-// What it means, without such a default.
+// The doc without the description of a default.
 std::string doc_text(const Key& key);
-// Empty where the value, which the file shows as `shown`, lies in the range.
+// Why the value is out of range, or empty. `shown` is the value as the file has it.
 std::string range_fault(const Key& key, long double value, const std::string& shown);
 
 }  // namespace heddle::ir

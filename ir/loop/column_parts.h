@@ -1,4 +1,5 @@
-// Columns of a pointwise kernel whose elements are made of the same operands, so that no element asks which.
+// column_parts: splits the columns of a pointwise kernel where its elements start to read other operands. Each part
+// gets a loop of its own, which needs no test per element.
 //
 //   %y: f32[8,96] = concat(%a: f32[8,64], %b: f32[8,32]) {axis = 1}   ->   columns [0,64) of %a, [64,96) of %b
 #pragma once
@@ -6,12 +7,13 @@
 
 namespace heddle::ir::loop {
 
-// Neighbouring columns that a nest runs over; it counts them from 0.
+// A range of columns for one nest. The nest's own column coordinate starts at 0.
 struct ColumnPart {
   int64_t first = 0, count = 0;
 };
 
-// In their order, all columns together; one part where nothing changes along them, or too often to be worth loops.
+// The parts in order; together they are all columns. There is one part if operands do not change along the columns, or
+// if they change too often for separate loops to pay. GPU kernels are never split.
 std::vector<ColumnPart> column_parts(const Graph& kernel, const schedules::Pointwise& schedule, const KernelPlan& plan);
 
 }  // namespace heddle::ir::loop

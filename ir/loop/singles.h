@@ -1,5 +1,5 @@
-// singles: long reductions with one result, which is the same at every point of a pointwise or rows
-// kernel: each warp makes it once, its lanes side by side, before everything else.
+// singles: finds the long reductions of a pointwise or rows kernel whose single result is the same at every point. Each
+// warp computes it once, its lanes in parallel, before everything else.
 //
 //   %s = reduce_sum(%x: f32[3,16]); %y = mul(%a, broadcast(%s))   %s: of 48 elements 16 lanes take two, 16 one; they meet
 //   %s = reduce_sum(%x: f32[3,5]); ...                            no: a thread adds up 15 elements sooner than lanes meet
@@ -9,7 +9,7 @@
 
 namespace heddle::ir::loop {
 
-// In the kernel's order. `plan` holds everything else already.
+// A statement for each of them, in the kernel's order. `plan` must be complete.
 Statements singles(const Graph& kernel, const KernelPlan& plan);
 
 }  // namespace heddle::ir::loop

@@ -1,5 +1,5 @@
-// adaptive_avg_pool, adaptive_max_pool, and what their gradients are made of: an axis of `input`
-// elements becomes one of `size`, whatever both are.
+// adaptive_avg_pool, adaptive_max_pool, and the operators of their gradients. They pool an axis of `input` elements to
+// `size` elements, for any two numbers.
 //
 //   bin o = [floor(o input / size), ceil((o + 1) input / size)):   5 elements, size 3  ->  [0, 2) [1, 4) [3, 5)
 //
@@ -100,7 +100,7 @@ std::vector<Key> attributes(const std::string& name, const std::string& doc) {
 }
 std::vector<Key> forward_attributes() { return attributes("size", "elements along it after"); }
 
-// Bins that overlap and do not; one of all, one for each, and more than there are elements.
+// Samples: bins that overlap, bins that do not, one bin for all elements, one bin per element, more bins than elements.
 std::vector<Sample> samples() {
   const auto sample = [](Dims x, int64_t axis, int64_t size) {
     return Sample{.shapes = {std::move(x)}, .attrs = {{"axis", axis}, {"size", size}}};

@@ -1,4 +1,4 @@
-// What operators over all elements of all operands have in common. Each element is taken in f32 or wider.
+// Shared parts of operators that combine all elements of all operands. They compute in f32 or wider.
 //
 //   %x: bf16[4,7], %y: bf16[5]   ->   %z: f32[] = join(reduction(element(f32 %x)), reduction(element(f32 %y)))
 #pragma once
@@ -6,10 +6,10 @@
 
 namespace heddle::ir {
 
-// All operands have one type of element. Throws InferError.
+// The shape rule. All operands must have the same dtype, else it throws InferError.
 std::vector<Type> infer_of_all(const Signature& s);
 
-// Names of operators: of an element, of the elements of an operand, and of two such results.
+// Names of the operators of the decomposition: for an element, for the elements of an operand, and for two results.
 struct OfAll {
   const char *element, *reduction, *join;
 };

@@ -19,7 +19,7 @@ std::vector<Type> infer(const Signature& s) {
   return {{DType::i32, x.dims}, x};
 }
 
-// How the rows of x are cut: into runs that are ordered by themselves, one where the row is.
+// The division of the rows of x into runs. Each run is sorted separately; a short row is one run.
 struct Runs {
   int64_t rows, n, run;
   int64_t of_row() const { return (n + run - 1) / run; }
@@ -47,10 +47,10 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
   return {std::move(order), std::move(sorted)};
 }
 
-// Of those that count: elements of a row of each warp, and of each block.
+// Elements of a row that a warp takes, and that a block takes, when argsort counts.
 constexpr int64_t kItems = 4, kOfBlock = 16;
 
-// On a GPU each warp counts for four elements what comes before them, over all blocks: work of n for each element.
+// On a GPU each warp takes four elements, and counts the elements before each of them. The work is n per element.
 PrimitivePlan plan_counting(int64_t rows, int64_t n, bool floating) {
   constexpr int64_t kThreads = 128, kAhead = 4;
   constexpr double kCompare = 14, kLanes = 32;
@@ -93,7 +93,7 @@ double wavefronts_of_run(int64_t n, DType dtype) {
   for (int64_t begin = 0; begin < n; begin += kAtOnce) {
     const int64_t count = std::min(kAtOnce, n - begin), end = begin + count;
     const double whole = key_wavefronts(count, words);
-    // What stands before or behind these keys reads them in one go.
+    // Warps whose elements come before or after these keys read all of them in one loop.
     const int64_t first = begin / kItems, last = std::min((end + kItems - 1) / kItems, warps);
     sum += whole * static_cast<double>(blocks + warps - (last - first));
     for (int64_t w = first; w < last; ++w) {
@@ -104,8 +104,8 @@ double wavefronts_of_run(int64_t n, DType dtype) {
   return sum;
 }
 
-// Each block reads a run once, and passes it through shared memory once, and once for each of its warps; results lie
-// anywhere in their run.
+// Each block reads a run once and writes it to shared memory; each of its warps reads it from there. Results are
+// scattered over the run.
 PrimitiveMemory memory_of(int64_t runs, int64_t run, DType dtype) {
   constexpr double kOfWarp = kItems;
   const int64_t blocks_of_run = (run + kOfBlock - 1) / kOfBlock;
@@ -134,7 +134,7 @@ PrimitiveMemory memory(const Signature& s, const PrimitivePlan&, const Primitive
           all.wavefronts + last.wavefronts};
 }
 
-// What a launch takes, about: to begin, to compute, and to wait for loads, on a GPU of today.
+// An estimate of the seconds of a launch on a current GPU: the start, the computation, and the waiting for loads.
 double seconds(const OpDef& op, const Attrs& attrs, const Type& x) {
   constexpr double kLaunch = 2.5e-6, kInstruction = 1e-12, kLoad = 3.5e-7;
   const std::vector<Type> operands =
@@ -146,7 +146,7 @@ double seconds(const OpDef& op, const Attrs& attrs, const Type& x) {
 struct Merge {
   int64_t run, ways;
 };
-// Until one run is left.
+// Merges runs until one run is left.
 std::vector<Merge> merges(int64_t n, int64_t run) {
   constexpr int64_t kMostWays = 8;
   std::vector<Merge> list;
@@ -157,9 +157,8 @@ Attrs merge_attrs(const Merge& m, bool descending) {
   return {{"run", m.run}, {"ways", m.ways}, {"descending", descending}};
 }
 
-// Counting spreads a row over all multiprocessors, but its work grows with the square of what it
-// counts: long rows are counted in runs, which are merged, several at once. The length of a run is
-// that which takes the least time.
+// Counting spreads a row over all multiprocessors, but its work grows with the square of the length. So long rows are
+// cut into runs, which are then merged, several at once. The run length with the least estimated time is taken.
 Values in_launches(Builder& b, const Node& n) {
   const Type x = b.type(n.operands[0]);
   const Signature s = signature(b.graph, n);
@@ -184,7 +183,7 @@ Values in_launches(Builder& b, const Node& n) {
   return runs;
 }
 
-// Each element's cotangent goes back to where it came from.
+// The gradient of each sorted element goes back to the element's original position.
 Grads gradient(Builder& b, const Node& n, const Values& dy) {
   if (!dy[1].valid()) return {ValueId{}};
   const Type x = b.type(n.operands[0]);

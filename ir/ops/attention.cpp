@@ -1,4 +1,4 @@
-// attention and its gradients, which the chooser sees whole.
+// attention and its gradients. They stay whole until `choose` compares their candidates.
 #include "ir/ops/attention.h"
 
 #include "ir/mixed_precision.h"
@@ -13,7 +13,7 @@ constexpr size_t kExtras = 3, kGradientExtras = 6;
 
 std::vector<Type> infer(const Signature& s) { return attention_types(attention_of(s, kExtras)); }
 
-// Products with each query and key that it sees, both ways.
+// Why the form in blocks cannot execute the node, or "".
 std::string refuse_blocks(const Graph& g, const Node& n, size_t extras) {
   const Attention a = attention_of(signature(g, n), extras);
   constexpr int64_t kMostWidth = 256;  // of a block in a processor's second cache
@@ -28,7 +28,7 @@ Form in_blocks(std::string op, size_t extras) {
           .build = [op = std::move(op)](Builder& b, const Node& n) { return b.multi(op, n.operands, n.attrs); }};
 }
 
-// [N,T,H*d] dy and y -> [N,H,T], their products summed over a head, less the gradient of lse.
+// delta [N,H,T] from dy and y [N,T,H*d]: the sum of their products over a head, minus the gradient of lse.
 ValueId delta_of(Builder& b, const Attention& a, ValueId dy, ValueId y, ValueId of_lse) {
   const auto wide = [&](ValueId v) {
     return b.reshape(b.cast(v, a.score_dtype()), {a.rows, a.queries, a.heads, a.value_width});
@@ -93,7 +93,7 @@ const RegisterOp attention_grad(
      .flops = 20,
      .samples = attention_gradient_samples()});
 
-// Summed over the axes that the bias repeats along.
+// The gradient of the bias: the gradient of the scores, summed over the axes along which the bias repeats.
 Values bias_gradient(Builder& b, const Node& n) {
   AttentionGraph graph(b, n, kGradientExtras);
   const Type bias = b.type(n.operands[static_cast<size_t>(graph.shape().bias)]);
@@ -157,7 +157,7 @@ const RegisterOp attention_bias_grad(
          biased({1, 1, 2}, {1, 1, 2}, {1, 1, 2}, {1, 1, 1, 1}, {{"heads", int64_t{1}}}),
          biased({3, 5, 2}, {3, 5, 2}, {3, 5, 2}, {3, 1, 5, 1}, {{"heads", int64_t{2}}, {"window", int64_t{2}}})}});
 
-// Its scores and their softmax are of f32 inside.
+// With 16-bit operands, scores and softmax are still computed in f32.
 const StatesMixedPrecision products({"attention", "attention_grad"}, MixedRule::narrow);
 
 }  // namespace

@@ -1,10 +1,10 @@
-// What attention, its gradient and the blocked forms of both share: sizes, operands, oracle and the scores as operators.
+// Shared parts of attention, its gradient and the blocked forms of both: sizes, operands, oracles and decompositions.
 //
 //   attention(%q, %k, %v, %sizes) {heads = 12, causal = true, lengths = true}
 //     -> heads 12, kv_heads 12, group 1; query i stands at key i + keys - queries; sizes: operand 3
 //
-// Operands behind the first ones are there where an attribute says so, in this order: bias, lengths, key_mask,
-// documents, and where something is dropped seed and step.
+// The further operands are optional; attributes say which are present. Their order is: bias, lengths, key_mask,
+// documents, and with dropout seed and step.
 #pragma once
 #include "ir/builder.h"
 
@@ -17,45 +17,46 @@ struct Attention {
   int64_t window = 0;  // 0: none
   double scale = 1, cap = 0, rate = 0;
   DType dtype = DType::f32;
-  int bias = -1, lengths = -1, key_mask = -1, documents = -1, seed = -1, step = -1;  // numbers of operands
+  int bias = -1, lengths = -1, key_mask = -1, documents = -1, seed = -1, step = -1;  // numbers of operands; -1: absent
 
   int64_t group() const { return heads / kv_heads; }  // heads that share keys and values
-  int64_t shift() const { return keys - queries; }
-  // 16-bit scores would not tell weights apart: they, and the logarithms of their sums, are f32.
+  int64_t shift() const { return keys - queries; }    // query i is at the position of key i + shift
+  // Scores and the logarithms of their sums are f32 at least; 16 bits are too few to tell weights apart.
   DType score_dtype() const { return bits(dtype) < 32 ? DType::f32 : dtype; }
   Dims score_dims() const { return {rows, heads, queries, keys}; }
   Dims query_dims() const { return {rows, queries, heads * width}; }
   Dims result_dims() const { return {rows, queries, heads * value_width}; }
   Type sums_type() const { return {score_dtype(), {rows, heads, queries}}; }
-  // Whether two queries of a row may see other keys; whether any key may be hidden.
+  // Whether two queries of a row may see different keys; whether any key may be hidden.
   bool differs_by_query() const { return causal || window > 0 || documents >= 0; }
   bool hides() const { return differs_by_query() || lengths >= 0 || key_mask >= 0; }
-  // Query-key pairs of a row and head that are not hidden by place, about.
+  // An estimate of the query-key pairs of a row and head that causality and the window leave.
   double seen_pairs() const;
 };
 
-// Else weights would be none of a softmax.
+// The precondition of operators that read lse. With any other lse the weights would not be a softmax.
 inline constexpr const char* kOfItsSums = "lse is what attention gives of the same q, k and further operands";
 
 std::vector<Key> attention_attributes();
-// Of an operator whose operand `extras` is the first that may be there or not. Throws InferError.
+// Reads an operator whose first optional operand is number `extras`. Throws InferError.
 Attention attention_of(const Signature& s, size_t extras);
-// Without checks: of a node that has its types.
+// Result types. The first function makes no checks.
 std::vector<Type> attention_types(const Attention& a);           // y, lse
 std::vector<Type> attention_gradient_types(const Signature& s);  // dq, dk, dv; checks dy, lse and delta
 
-// How steeply ALiBi's penalty grows with the distance.
+// The slope of ALiBi's penalty over the distance, for one head.
 double alibi_slope(int64_t head, int64_t heads);
 
 // Oracles in double precision.
 std::vector<Tensor> eval_attention(const Signature& s, std::span<const Tensor* const> in);
 struct AttentionGradients {
   Tensor dq, dk, dv;
-  std::vector<double> scores;  // d loss / d score behind scale, cap and bias, [rows, heads, queries, keys]
+  std::vector<double> scores;  // d loss / d score after scale, cap and bias, [rows, heads, queries, keys]
 };
 AttentionGradients eval_attention_gradients(const Signature& s, std::span<const Tensor* const> in);
 
-// The scores of an attention as operators. Forward and backward build them alike, so that what both need is made once.
+// Decomposes an attention and its gradient into operators. Both build the scores in the same way, so that `simplify`
+// merges what they share.
 class AttentionGraph {
  public:
   AttentionGraph(Builder& b, const Node& n, size_t extras);
@@ -65,12 +66,13 @@ class AttentionGraph {
   struct Gradients {
     ValueId dq, dk, dv, scores;
   };
-  // Of dy [N,Tq,H*d], given lse and delta [N,H,Tq]: delta is the sum of dy * y over a head, less the gradient of lse.
+  // The gradients for dy [N,Tq,H*d], lse and delta [N,H,Tq]. delta is the sum of dy * y over a head, minus the gradient
+  // of lse.
   Gradients backward(ValueId dy, ValueId lse, ValueId delta);
 
  private:
   struct Scores {
-    ValueId product, x;  // times the scale; with all that is beside it, -inf where a key is hidden
+    ValueId product, x;  // product: q k^T times the scale; x: the final score, -inf where a key is hidden
   };
   Scores scores();
   ValueId heads_first(ValueId v, int64_t length, int64_t width, bool of_queries);
@@ -82,10 +84,10 @@ class AttentionGraph {
     return b_("broadcast", {v}, {{"shape", a_.score_dims()}, {"dims", axes}});
   }
   ValueId count(int64_t axis, int64_t first);
-  ValueId kept();  // bool: what dropout leaves
+  ValueId kept();  // bool: the weights that dropout keeps
   ValueId dropped(ValueId x);
-  ValueId finite_only(ValueId x);  // 0 in the place of what is not finite, where keys may be hidden
-  ValueId with_others(ValueId y, ValueId values, ValueId weights);  // and what these were, where they have a weight
+  ValueId finite_only(ValueId x);  // x; if keys may be hidden, with 0 in the place of elements that are not finite
+  ValueId with_others(ValueId y, ValueId values, ValueId weights);  // adds these again, where their weight is not 0
   ValueId grouped(ValueId v) {
     return b_.reshape(v, {a_.rows, a_.kv_heads, a_.group() * a_.queries, b_.type(v).dims[3]});
   }
@@ -95,7 +97,7 @@ class AttentionGraph {
   Attention a_;
 };
 
-const Decoding& attention_decoding();  // of one token, with caches of keys and values
+const Decoding& attention_decoding();  // with caches of keys and values
 
 std::vector<Sample> attention_samples();
 std::vector<Sample> attention_gradient_samples();

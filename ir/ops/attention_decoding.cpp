@@ -1,12 +1,13 @@
-// Attention of a token, or some, to itself and those before it: their keys and values lie in caches.
+// Decoding of attention: one or some tokens attend to themselves and to earlier tokens, whose keys and values lie in
+// caches.
 //
 //   %attn = attention(%q, %k, %v) {causal = true, heads = 4}, f32[2,64,128]
 //     -> state %attn.keys: f32[512,32]: a row for each of 2 texts, 4 heads and 64 tokens
 //        %attn.keys.next = scatter_rows(%attn.keys, (text * 4 + head) * 64 + position, ..., %k) {combine = "set"}
 //        the softmax of q times the keys up to the position, times the values: seen_products reads no others
 //
-// Keys of a head lie side by side, so that both products read the caches as they lie. Numbers of documents lie in a cache
-// of their own: a token sees the keys that have its number. A number that is the same for all needs none.
+// The keys of a head are contiguous, so both products read the caches without a transpose. Numbers of documents have
+// another cache: a token sees the keys with its number. No cache is needed if the number is the same for all tokens.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -64,12 +65,12 @@ class NextTokens {
   ValueId along(ValueId v, const Dims& shape, const Dims& axes) {
     return b_("broadcast", {v}, {{"shape", shape}, {"dims", axes}});
   }
-  // The place of each token, in all its scores.
+  // The position of each token, broadcast over its scores.
   ValueId here() {
     return one() ? along(b_.reshape(step_.places, {a_.rows}), dims(), {0}) : along(step_.places, dims(), {0, 2});
   }
 
-  // Of one token the keys behind it are not read: of a cache that is mostly empty those are most of its bytes.
+  // For one token, keys after its position are not read. In a cache that is mostly empty, these are most of the bytes.
   ValueId with_keys(ValueId q, ValueId keys) {
     if (one()) return b_("seen_products", {q, keys, b_.reshape(step_.places, {a_.rows})});
     return b_("matmul", {q, keys}, {{"transpose_b", true}});
@@ -92,8 +93,8 @@ class NextTokens {
   ValueId of_heads(const std::string& what, ValueId part, int64_t width) {
     return cached(what, heads_first(part, 1, width), a_.kv_heads, width);
   }
-  // Of the part [rows,heads,tokens,width] of some tokens that of all, [rows,heads,keys,width]. What a row does not have
-  // has no place among the parts.
+  // Writes the part [rows,heads,tokens,width] of the step's tokens into the cache, and returns the whole cache,
+  // [rows,heads,keys,width]. Tokens that a row does not have get the order -1, so that they are not written.
   ValueId cached(const std::string& what, ValueId part, int64_t heads_of_row, int64_t width) {
     const int64_t heads = a_.rows * heads_of_row, all = heads * step_.tokens;
     const Dims each{a_.rows, heads_of_row, step_.tokens};
@@ -111,7 +112,8 @@ class NextTokens {
     return b_.reshape(next, {a_.rows, heads_of_row, a_.keys, width});
   }
 
-  // Whether a token and a key, in all scores, are of one document; `numbers` are those of the tokens, [rows,tokens].
+  // For all scores: whether the token and the key belong to the same document. `numbers` are the tokens',
+  // [rows,tokens].
   ValueId of_one_document(ValueId numbers) {
     const ValueId all = cached("documents", b_.reshape(numbers, {a_.rows, 1, step_.tokens, 1}), 1, 1);
     const ValueId of_keys = along(b_.reshape(all, {a_.rows, a_.keys}), dims(), {0, 3});

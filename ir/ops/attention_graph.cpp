@@ -1,4 +1,5 @@
-// Attention as products, and what lies between them: scores in memory, masks as comparisons of places.
+// The decomposition of attention into products and elementwise operators. Scores are in memory, and masks are
+// comparisons of positions.
 #include <cmath>
 #include <limits>
 
@@ -18,7 +19,7 @@ ValueId finite(Builder& b, ValueId x) {
 
 ValueId both(Builder& b, ValueId x, ValueId y) { return x.valid() ? b("and", {x, y}) : y; }
 
-// No number of the type is below, and none is so far away that the difference is none.
+// The lowest finite number of the type. Differences from it are not nan.
 double lowest_of(DType dtype) {
   return dtype == DType::f64 ? std::numeric_limits<double>::lowest()
                              : static_cast<double>(std::numeric_limits<float>::lowest());
@@ -61,7 +62,7 @@ ValueId AttentionGraph::count(int64_t axis, int64_t first) {
   return first == 0 ? places : b_("add", {places, b_.like(static_cast<double>(first), places)});
 }
 
-// Which keys a query sees; invalid where it sees all.
+// bool: which keys a query sees; invalid if it sees all keys.
 ValueId AttentionGraph::visible() {
   ValueId seen;
   const auto see = [&](ValueId condition) { seen = both(b_, seen, condition); };
@@ -135,13 +136,13 @@ ValueId AttentionGraph::dropped(ValueId x) {
   return select(keep, value * (1 / (1 - a_.rate)), 0.0);
 }
 
-// Products would make nan of 0 times what no query sees. x: [N,kv_heads,keys,width].
+// A product would compute 0 times inf, which is nan, for keys that a query does not see. x: [N,kv_heads,keys,width].
 ValueId AttentionGraph::finite_only(ValueId x) {
   return a_.hides() ? b_("select", {finite(b_, x), x, b_.like(0, x)}) : x;
 }
 
-// What is not finite among the values comes back in the rows that give it a weight: a sum of it is inf or nan. In one
-// of these rows a second such value that it does not see may show, too.
+// Adds the values that are not finite again, in rows where they have a weight: the sum is then inf or nan. Such a row
+// may also get another value of this kind, which it does not see.
 ValueId AttentionGraph::with_others(ValueId y, ValueId values, ValueId weights) {
   const DType dtype = a_.score_dtype();
   const ValueId wide = b_.cast(values, dtype);
@@ -171,7 +172,7 @@ Values AttentionGraph::forward() {
   const Expr none = apply("eq", sum, 0.0);
   const Expr log_sum = select(none, 0.0, apply("log", sum)),
              lse = select(none, 0.0, floor + log_sum);  // without keys 0
-  // Not of lse: beside scores of -1e9, a mask's, f32 does not hold the logarithm.
+  // Not computed from lse: if a mask makes all scores -1e9, f32 cannot hold the logarithm beside them.
   const ValueId p = b_("exp", {b_("sub", {shifted, spread(b_, log_sum, dims, last)})});
   const ValueId weights = grouped(dropped(p));
   const ValueId v = heads_first(n_.operands[2], a_.keys, a_.value_width, false);

@@ -1,11 +1,11 @@
-// The geometry of the convolution family: conv2d and conv3d, the data gradient and the filter
-// gradient of each, one another's gradients. One text makes the operators of any number of axes:
+// The geometry of the convolution family: conv2d and conv3d, and the data gradient and filter gradient of each. The
+// three operators are gradients of one another. The code is the same for any number of axes:
 //
 //   y[n,oh,ow,o] = sum over kh, kw, i of x[n, oh * stride + kh * dilation - pad, ..., group(o) * I + i] * w[o,kh,kw,i]
 //
-// Filters are OHWI (KRSC): as in images, channels lie next to each other, so that both operands of
-// the product are read in rows. Files of weights hold OIHW; the parameter's layout says so
-// (ir/type.h). Volumes have the depth before the height: NDHWC and ODHWI.
+// Filters are OHWI (KRSC). So channels are innermost in filters as in images, and both operands of the product are read
+// in rows. Weight files hold OIHW; the parameter's layout expresses the difference (ir/type.h). Volumes have the depth
+// before the height: NDHWC and ODHWI.
 #pragma once
 #include <functional>
 
@@ -14,7 +14,7 @@
 namespace heddle::ir {
 
 struct Conv {
-  std::vector<Window> axes;  // of space: height and width, or depth, height and width
+  std::vector<Window> axes;  // the spatial axes: height and width, or depth, height and width
   int64_t batch = 0, groups = 1;
   int64_t in_per_group = 0, out_per_group = 0;
   Dims image = {}, filter = {}, result = {};  // NHWC, OHWI, NHWC
@@ -24,20 +24,20 @@ struct Conv {
 };
 
 std::vector<Key> conv_attributes(size_t axes);
-const Decoding& conv2d_decoding();  // of a causal one along the tokens of a text
+const Decoding& conv2d_decoding();  // for causal convolutions along the tokens of a text
 // Checks an image and a filter against each other and the attributes; throws InferError.
 Conv conv(const Signature& s, size_t axes, const Type& image, const Type& filter);
 // Throws InferError unless dy has the shape and dtype of the convolution's result.
 void require_result(const Conv& c, const Type& dy, DType dtype);
-// "conv2d"; its gradients are this and "_data_grad", "_filter_grad".
+// "conv2d"; its gradients have the suffixes "_data_grad" and "_filter_grad".
 std::string conv_name(size_t axes);
 
-// Strided, padded on each side alone, dilated, grouped, depthwise, size 1.
+// A case of the generated tests: strided, padded on one side, dilated, grouped, depthwise, size 1.
 struct ConvCase {
   Dims image, filter, result;
   Attrs attrs;
 };
-// What an operator of the family makes of each case.
+// The samples of an operator of the family. `sample` makes one from each case.
 std::vector<Sample> conv_samples(size_t axes, const std::function<Sample(const ConvCase&)>& sample);
 
 // Calls f(image element, filter element, result element) for every product of the convolution.

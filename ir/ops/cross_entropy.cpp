@@ -22,7 +22,7 @@ std::vector<Type> infer(const Signature& s) {
   return {{logits.dtype, {}}};
 }
 
-// What forward and backward share. Both build it alike, so that one of the two goes when equal values are merged.
+// The values that forward and backward share. Both build them in the same way, so that `simplify` merges them.
 struct Parts {
   Dims dims, axes;
   ValueId logits;  // in the compute type: a count in 16 bits would not be exact
@@ -52,7 +52,7 @@ Values decomposition(Builder& b, const Node& n) {
   const ValueId largest = b("reduce_max", {p.logits}, {{"axes", p.axes}});
   const ValueId z = b("sub", {p.logits, spread(b, largest, p.dims, p.axes)});
   const ValueId total = b("log", {b("reduce_sum", {b("exp", {z})}, {{"axes", p.axes}})});
-  // The largest of one value: a label that is no class picks -inf, the logarithm of its probability.
+  // A maximum over one value at most. For a label that is no class it is -inf, the logarithm of probability 0.
   const ValueId none = b.like(-std::numeric_limits<double>::infinity(), z);
   const ValueId picked = b("reduce_max", {b("select", {p.hit, z, none})}, {{"axes", p.axes}});
   const ValueId row = b("sub", {total, picked});

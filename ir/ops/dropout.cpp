@@ -44,7 +44,7 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
   return {y};
 }
 
-// The same numbers drop the same elements of dy.
+// The backward pass draws the same numbers, so it drops the same elements of dy.
 Grads grad(Builder& b, const Node& n, const Values& dy) {
   return {b("dropout", {dy[0], n.operands[1], n.operands[2]}, n.attrs), {}, {}};
 }

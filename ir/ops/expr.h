@@ -1,10 +1,11 @@
-// Expr: arithmetic on IR values, so that gradients read like their formulas.
+// Expr: C++ operators that append arithmetic on IR values, so that gradients read like formulas.
 //
 //   Expr x{b, n.operands[0]}, y{b, n.results[0]}, g{b, dy[0]};
 //   return {g * (1.0 - y * y)};   // appends: constant, mul, sub, mul
 //
-// Numbers become constants of the other side's type. C++ leaves open which operand of an operator or call is computed
-// first: where both append nodes, one is named first, so that every compiler appends in one order.
+// Numbers become constants of the other operand's type. C++ does not define which operand of an operator or call is
+// evaluated first. If both append nodes, assign one to a variable first, so that the order of nodes does not depend on
+// the compiler.
 #pragma once
 #include "ir/builder.h"
 

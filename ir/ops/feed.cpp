@@ -1,4 +1,4 @@
-// What an entry that feeds itself begins with: rows of a column of the data set become an input.
+// feed: gathers rows of a column of the data set as an input of the entry, which reads its own batches.
 #include <fmt/format.h>
 
 #include "ir/cursor.h"
@@ -36,7 +36,7 @@ PrimitivePlan plan(const Signature& s) {
   for (const size_t i : fed.active()) {
     const MapDef& def = *fed.column.maps[i].def;
     row += def.training ? kDraw : 0;
-    // What comes before it is made once for each element that it looks at.
+    // The maps before it are computed once for each element that it reads.
     if (const SampleDef* sample = find_sample(def))
       element = kPlace + element * static_cast<double>(sample->taps(fed.column.maps[i]));
     element += def.place ? kPlace : def.evaluates ? kElementDraw : kMap;

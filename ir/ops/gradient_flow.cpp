@@ -1,4 +1,4 @@
-// Operators that are their first operand, and say what gradient it gets: differentiate takes them away.
+// Operators that return their first operand and redirect or stop its gradient. `differentiate` removes them.
 #include "ir/gradient_flow.h"
 
 #include "ir/ops/elementwise.h"
@@ -59,7 +59,7 @@ const RegisterGradientFlow scale(
      .flops = 0,
      .samples = with(samples_between(1, -2, 2), {{"scale", -0.5}})});
 
-// What the range of a key does not say of the IR's own text.
+// Checks of IR text beyond the range of the key.
 std::vector<Type> infer_clip(const Signature& s) {
   if (!(s.real("limit") > 0)) throw InferError("expected a limit above 0");
   return same_type(s);

@@ -2,8 +2,8 @@
 
 namespace heddle::ir {
 
-// The nearest integral value, of two as near the even one; the sign of a zero is that of x. It does not depend on the
-// floating environment.
+// Rounds to the nearest integral value, ties to even. A zero gets the sign of x. The result does not depend on the
+// rounding mode of the floating environment.
 double half_to_even(double x);
 
 }  // namespace heddle::ir

@@ -21,8 +21,8 @@ std::vector<Type> infer(const Signature& s) {
   return {x};
 }
 
-// The normalised rows and 1 / sqrt(variance + eps) of each. Forward and backward build them alike, so that one of the
-// two goes when equal values are merged.
+// The normalised rows and 1 / sqrt(variance + eps) of each. Forward and backward build them in the same way, so that
+// `simplify` merges them.
 struct Normalised {
   Dims dims, last, others;
   ValueId x, rstd;  // both in x's shape

@@ -1,5 +1,4 @@
-// Loops over coordinates for the oracles: plain and row-major, so that they share nothing with the index maps they
-// check.
+// Row-major loops over coordinates, for the oracles. They share no code with index maps, which the oracles check.
 //
 //   for_each_point({2,3}, f)   ->   f({0,0}), f({0,1}), f({0,2}), f({1,0}), ...
 #pragma once
@@ -7,7 +6,7 @@
 
 namespace heddle::ir {
 
-// Calls f(const Dims&) at every point below `extents`, the last coordinate fastest; never when an extent is 0.
+// Calls f(const Dims&) at every point below `extents`. The last coordinate varies fastest. No call if an extent is 0.
 template <class F>
 void for_each_point(const Dims& extents, F&& f) {
   Dims at(extents.size(), 0);

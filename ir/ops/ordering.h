@@ -1,4 +1,4 @@
-// The order of argsort and merge_runs, for their oracles.
+// comes_before: the order of argsort and merge_runs, for their oracles.
 #pragma once
 #include <cmath>
 
@@ -6,7 +6,7 @@
 
 namespace heddle::ir {
 
-// nan is behind everything; of equal elements none comes before the other.
+// Whether element a comes before element b. NaN is larger than everything. Equal elements: false.
 inline bool comes_before(const Tensor& x, int64_t a, int64_t b, bool descending) {
   const auto i = static_cast<size_t>(a), k = static_cast<size_t>(b);
   if (descending) return comes_before(x, b, a, false);

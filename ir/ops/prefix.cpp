@@ -34,7 +34,8 @@ Lines lines_of(const Signature& s) {
   return lines;
 }
 
-// A block takes a line where it is long, and its elements are neighbours or there are not lines enough for threads.
+// Whether a block takes a line: if the line is long, and its elements are contiguous or there are too few lines for
+// threads.
 bool by_blocks(const Lines& lines) {
   constexpr int64_t kShort = 32, kMany = 4096;
   return lines.n > kShort && (lines.inner == 1 || lines.outer * lines.inner < kMany);
@@ -97,7 +98,7 @@ void fill(std::vector<T>& y, const std::vector<T>& x, const Signature& s, T star
   });
 }
 
-// Sums of doubles, without what rounding would lose.
+// Compensated sums of doubles.
 void fill_sums(std::vector<double>& y, const std::vector<double>& x, const Signature& s) {
   Sum sum;
   for_each_step(s, [&](size_t at, int64_t before) {
@@ -197,7 +198,7 @@ std::vector<Sample> samples_around_one() {
   return list;
 }
 
-// Few and far apart, so that no step of a difference quotient changes which is the largest.
+// Few values, far apart, so that a central difference does not change which element is the largest.
 std::vector<Sample> samples_far_apart() {
   return {sample({7, 33}, -1, false, -9, 9), sample({33, 7}, 0, false, -9, 9),    sample({1}, -1, true, -9, 9),
           sample({3, 5, 4}, 1, true, -9, 9), sample({2, 150}, -1, true, -90, 90), sample({3, 1, 9}, 1, false, -9, 9)};

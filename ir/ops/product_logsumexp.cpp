@@ -1,8 +1,9 @@
-// What a cross-entropy asks of logits that are a product, where these never exist whole: a few classes at a time.
+// product_logsumexp: what a cross-entropy needs of logits that are a matrix product. The logits never exist as a whole;
+// they are computed in chunks of classes.
 //
 //   x: f32[T,K], w: f32[V,K], chunk = 4096   ->   matmul(x, w[0:4096]^T), then w[4096:8192] ...: each f32[T,4096]
 //
-// The gradient computes each chunk once more, the other way round, as w x^T: so no pass can take the forward one, which
+// The gradient computes each chunk again, transposed, as w x^T. So no pass can merge it with the forward chunk, which
 // would have to be kept until then.
 #include <fmt/format.h>
 

@@ -6,8 +6,8 @@
 //   counter = element / 4 (two words), step (two words)
 //   word    = output[element % 4]
 //
-// random_uniform_from, random_normal_from: the same of the elements from `first` on. So what is made of some rows of a
-// batch draws what the whole batch would.
+// random_uniform_from, random_normal_from: the same for the elements from `first` on. So a graph of some rows of a
+// batch draws the same numbers as a graph of the whole batch.
 #include <fmt/format.h>
 
 #include <array>
@@ -82,7 +82,7 @@ Sample sample(const Dims& shape, int64_t stream, const std::string& dtype) {
           .dtypes = {DType::i64, DType::i64}};
 }
 
-// What the operator for a part has beside the one for all.
+// The samples with the further operand `first`, of the operators that draw from `first` on.
 std::vector<Sample> from(std::vector<Sample> samples) {
   for (Sample& s : samples) s.shapes.emplace_back(), s.dtypes.push_back(DType::i64);
   return samples;

@@ -1,4 +1,5 @@
-// What an entry that feeds itself ends with: the step's record goes into the ring, and the cursor moves on.
+// record: writes the record of a step into the ring and advances the cursor, at the end of an entry that reads its own
+// batches.
 #include <fmt/format.h>
 
 #include <bit>
@@ -10,7 +11,7 @@
 namespace heddle::ir {
 namespace {
 
-// Which operand is what: the loss, then those that the step has.
+// The meaning of the operands: the loss, then the optional ones that the step has.
 struct Told {
   int count = -1, norm = -1, outside = -1, scale = -1;
 };

@@ -159,7 +159,7 @@ std::vector<Key> attributes() {
           {.name = "cubic", .type = KeyType::flag, .doc = "by cubics through four elements", .fallback = false}};
 }
 
-// Middles on middles, corners on corners, and of the first on the first; enlarged, shrunk, of one element.
+// Samples: centers aligned, corners aligned, first elements aligned; enlarged, shrunk, of one element.
 std::vector<Sample> samples(bool back) {
   const auto sample = [&](Dims x, int64_t axis, int64_t size, int64_t step, int64_t offset, int64_t scale, bool cubic) {
     const auto d = static_cast<size_t>(axis);

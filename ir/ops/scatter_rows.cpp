@@ -43,7 +43,7 @@ std::string monoid_of(const std::string& combine) {
   return combine == "max" ? "hd::Max" : "hd::Min";
 }
 
-// A row of many columns is shared by a warp; of few columns a warp takes several rows.
+// A warp shares a row with many columns; it takes several rows with few columns.
 int64_t team_of(int64_t columns) {
   int64_t team = 1;
   while (team < 32 && team < columns) team *= 2;
@@ -58,11 +58,12 @@ PrimitivePlan plan(const Signature& s) {
   const int64_t team = team_of(columns);
   int64_t levels = 1;
   while (!in_place && int64_t{1} << levels < n) ++levels;
-  // Each row of x looks for its updates; in place each update looks whether it is its row's first.
+  // Each row of x searches for its updates. In place, each update checks whether it is the first one of its row.
   const int64_t visits = in_place ? n : rows;
   const int64_t all_warps = (visits * team + 31) / 32, column_turns = (columns + team - 1) / team;
   const auto warps = static_cast<double>(all_warps), turns = static_cast<double>(column_turns);
-  // A warp goes on as long as the row of it that has most updates: so many of independent numbers with this mean.
+  // A warp runs as long as its row with the most updates: an estimate of the largest of independent counts with this
+  // mean.
   const double mean = static_cast<double>(n) / static_cast<double>(visits);
   const double updates = mean + 2.3 * std::sqrt(mean) * std::log2(32 / static_cast<double>(team)) / 5;
   // Many are added up in runs (hd::SumInOrder).
@@ -81,8 +82,8 @@ PrimitivePlan plan(const Signature& s) {
           .dependent_loads = static_cast<double>(levels + 2)};
 }
 
-// Each row searches for its first update. The rows of a warp lie side by side, the updates of a row
-// anywhere. In place the rows that have updates, once.
+// Each row searches for its first update. The rows of a warp are contiguous; the updates of a row are scattered. In
+// place, only rows with updates are read and written, once.
 PrimitiveMemory memory(const Signature& s, const PrimitivePlan&, const PrimitiveMemory& once) {
   if (s.flag("in_place")) return once;
   constexpr double kSector = PrimitiveMemory::kSector, kLanesOfWarp = 32;

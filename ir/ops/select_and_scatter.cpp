@@ -1,5 +1,5 @@
-// What a window's largest, or smallest, element is found by: window_argmax, window_argmin, and
-// select_and_scatter, which adds to it.
+// window_argmax and window_argmin find the largest (smallest) element of each window; select_and_scatter adds a value
+// to it.
 #include <fmt/format.h>
 
 #include "ir/evaluate/arithmetic.h"

@@ -1,4 +1,4 @@
-// smallest: which elements of a row are the smallest, as many as an operand says.
+// smallest: marks the `count` smallest elements of each row; an operand holds the count.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
   return {std::move(y)};
 }
 
-// On a GPU a block goes through its row once for each bit of a key and of a place.
+// On a GPU a block passes over its row once for each bit of a key and of a position.
 struct Passes {
   int64_t rows, n, index_bits, all;
 };
@@ -66,7 +66,7 @@ PrimitivePlan plan(const Signature& s) {
           .dependent_loads = static_cast<double>(p.all)};
 }
 
-// Each pass reads the row anew.
+// Each pass reads the whole row again.
 PrimitiveMemory memory(const Signature& s, const PrimitivePlan&, const PrimitiveMemory& once) {
   PrimitiveMemory m = once;
   m.read *= static_cast<double>(passes_of(s).all);

@@ -1,4 +1,4 @@
-// Walks an index space with a stride per dimension: what the oracles of the movement operators are made of.
+// copy_strided: copies elements with a stride per dimension. The oracles of the movement operators are made of it.
 #pragma once
 #include "ir/evaluate/tensor.h"
 

@@ -83,8 +83,8 @@ OpDef sum() {
 
 // --- window_prod ---
 
-// dy times the product of the other elements, as reduce_prod has it: of the nonzero ones, where
-// none of the others is zero.
+// dy times the product of the other elements, as in reduce_prod: the product of the nonzero elements, if no other
+// element is zero.
 Grads product_gradient(Builder& b, const Node& n, const Values& dy) {
   const ValueId x = n.operands[0];
   const ValueId zero = b("eq", {x, b.like(0, x)});

@@ -1,4 +1,4 @@
-// Windows along every axis of a tensor, for reductions of what each of them holds.
+// Windows along every axis of a tensor, for reductions over the elements of each window.
 //
 //   result element [i, j], window element (k, l)
 //     ->  operand element [i * strides[0] + k * dilations[0] - pads[0], j * strides[1] + l * dilations[1] - pads[1]], or
@@ -10,10 +10,10 @@
 namespace heddle::ir {
 
 std::vector<Key> windows_attributes();
-// One for each axis; throws InferError unless each of them holds at least one element.
+// One window per axis; throws InferError unless each contains at least one element.
 std::vector<Window> windows(const Signature& s, const Dims& dims);
-Dims windowed(const std::vector<Window>& axes);
-// Result coordinates, then window coordinates, to the operand's element.
+Dims windowed(const std::vector<Window>& axes);  // the dims of the result
+// The domain: maps from result coordinates, then window coordinates, to the operand's element.
 ReductionDomain windows_domain(const Signature& s);
 
 // Calls f(element of an operand with these dimensions) for each element of the window at `at`, in row-major order.
@@ -31,13 +31,14 @@ void for_each_in_window(const std::vector<Window>& axes, const Dims& dims, const
   });
 }
 
-// The place, in the row-major order of x, of the first of the window's largest or smallest elements.
+// The row-major position in x of the window's largest (or smallest) element; the first of equal ones.
 int64_t place_in_window(const std::vector<Window>& axes, const Tensor& x, const Dims& at, bool largest);
 
-// Far apart, so that a central difference does not step over a change of what is the largest element of a window.
+// The samples with values far apart, so that a central difference does not change which element of a window is the
+// largest.
 std::vector<Sample> apart(std::vector<Sample> samples);
-// Disjoint, overlapping, with gaps, padded, dilated, of one to four axes. `with_source`: a second operand, a number for
-// each window.
+// Samples with windows that are disjoint, overlap, have gaps, are padded, are dilated, on one to four axes.
+// `with_source`: a second operand with a number for each window.
 std::vector<Sample> windows_samples(bool with_source);
 
 }  // namespace heddle::ir

@@ -1,4 +1,5 @@
-// Schedule primitive: the operator, by its function of the preamble; or those that it joins, one after the other.
+// Schedule primitive: a function of the preamble executes the operator; joined operators are executed one after the
+// other.
 #include "ir/kernel/plan_primitive.h"
 #include "ir/kernel/schedule_def.h"
 

@@ -10,7 +10,7 @@ namespace heddle::ir {
 
 using namespace loop;  // NOLINT: this file speaks of little else
 
-// A block takes a tile of the result, or a part of its sum: the last of a tile's parts adds them in order.
+// A block takes a tile of the result, or a part of its sum. The last block of a tile adds the parts in order.
 KernelPlan plan_products(const Graph& k, const ContractPlan& contract) {
   constexpr int64_t kSumBytes = 4, kMostItems = int64_t{1} << 31;
   if (!contract.ok()) throw Refusal{contract.reason};

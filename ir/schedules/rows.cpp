@@ -1,5 +1,5 @@
-// Schedule rows: teams pass over their rows; what is one value a row follows; then single values,
-// and what blocks sum up together, which the last of them finishes.
+// Schedule rows: teams pass over their rows, then compute values per row. After all rows come single values, and sums
+// over all blocks, which the last block finishes.
 #include <algorithm>
 #include <set>
 
@@ -18,7 +18,7 @@ namespace {
 
 using namespace loop;  // NOLINT: this file speaks of little else
 
-// Total results alone, over a domain without columns, are summed along one row by all blocks.
+// Whether all reductions are totals. If the domain also has no columns, all blocks sum along one row.
 bool only_totals(const Graph& k) {
   return std::all_of(k.order.begin(), k.order.end(), [&](NodeId n) {
     ReductionDomain storage;
@@ -26,7 +26,8 @@ bool only_totals(const Graph& k) {
   });
 }
 
-// Accumulator by accumulator, each block's behind the other's, each array on 16 bytes.
+// Lays out the partial results: an array for each reduction, with the accumulators of block after block, aligned to 16
+// bytes.
 void plan_partials(const Graph& k, int64_t blocks, KernelPlan& plan) {
   for (const NodeId n : k.order) {
     const ReductionPlan kind = plan.of(k[n].results[0]).reduction;
@@ -38,7 +39,7 @@ void plan_partials(const Graph& k, int64_t blocks, KernelPlan& plan) {
   }
 }
 
-// One counter for all blocks, or of groups one for each and one for them.
+// One counter for all blocks; with groups, a counter for each group and one for the groups.
 void plan_meeting(const Graph& k, int64_t threads, int64_t blocks, KernelPlan& plan) {
   if (plan.partials.empty()) return;
   std::vector<int64_t> bytes;
@@ -110,7 +111,7 @@ class RowLoops {
     to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }
 
-  // The results that `is` holds for and that no earlier statement stores.
+  // Stores of the results for which `is` holds and which no earlier statement stores.
   template <class Is>
   Statements stores(Extent extent, const Is& is) {
     Statements all;
@@ -120,7 +121,7 @@ class RowLoops {
     return all;
   }
 
-  // The long sums that `is` holds for, in runs of so many turns.
+  // The long sums for which `is` holds, with runs of `turns` turns.
   template <class Is>
   EndOfRuns runs(int64_t turns, const Is& is) const {
     EndOfRuns runs;
@@ -163,7 +164,7 @@ class RowLoops {
     return rows;
   }
 
-  // One thread loads what single values are made of, too: a result may lie over an operand.
+  // One thread computes single values and also loads their operands, because a result may lie over an operand.
   Statements one(Axis axis, Extent extent, bool finishing) {
     Nest one{.axis = axis, .body = stores(extent, [&](const ValuePlan& p) {
                              return p.finishing == finishing && (finishing ? p.extent == extent : is_single(plan_, p));
@@ -172,7 +173,8 @@ class RowLoops {
     return {{std::move(one)}};
   }
 
-  // Each block leaves its sums; the last to arrive, of all or of a group and then of the groups, goes on.
+  // Each block writes its sums. The last block to arrive continues: the last of all, or the last of each group and then
+  // of the groups.
   Statements blocks() {
     Statements all;
     if (plan_.partials.empty()) return all;

@@ -1,6 +1,6 @@
-// Storage: in which bytes a value lies, and during which steps they are needed. Roots, offsets and
-// live ranges are computed here: schedule, alias and pack plan by it, lower takes addresses from
-// it, the verifier and the planned evaluator check it.
+// Storage: the bytes in which a value lies, and the steps during which they are needed. This file computes roots,
+// offsets and live ranges. The memory passes plan with them, `lower` takes addresses from them, and the verifier and
+// the planned evaluator check with them.
 //
 //   %a: f32[8] = exp(%x) at 256              root %a, offset  0
 //   %y: f32[4] = slice(%a) at %a + 16        root %a, offset 16: a view, whose bytes are those of %a
@@ -16,26 +16,28 @@
 
 namespace heddle::ir {
 
-inline constexpr int64_t kArenaAlignment = 256;  // bytes; what GPU allocations and library calls expect
+inline constexpr int64_t kArenaAlignment = 256;  // bytes; GPU allocations and library calls expect it
 inline constexpr int64_t kViewAlignment = 16;    // bytes; the widest load of a thread
 
-// Parameters and states outlive a step, carries outlive a turn: they lie outside the arena, one storage each.
+// Whether the value outlives a step or a turn: a parameter, a buffer, a state, the cursor, the ring, or a carry. Each
+// has a storage outside the arena.
 bool is_state(const Value& v);
-bool is_named_state(const Value& v);  // which files and messages may speak of: a parameter, a buffer or a state
+bool is_named_state(const Value& v);  // a parameter, a buffer or a state: those that files and messages may name
 bool is_feeding(const Value& v);      // the cursor, or the ring
 
-// What a body finds where its scan says: carries, what is the same in all turns, and slices that keep wide loads
-// aligned. Other slices are copied into the body's arena first.
-bool lies_aligned(const Type& row);  // of an array of such rows, each of them does
+// Whether every row of an array of such rows is aligned for wide loads.
+bool lies_aligned(const Type& row);
+// Whether an input lies outside the arena: states, and the inputs of a body that its scan places: `fixed`, `carry`, and
+// slices with aligned rows. Other slices are copied into the body's arena first.
 bool lies_outside(const Value& input);
-// By ValueId index of roots: which outputs of a body are computed where the scan's result has this turn's row, as number
-// of the output; -1: none.
+// The outputs of a body that are computed directly in the turn's row of the scan's stacked result. By ValueId index of
+// the output's root: the number of the output; -1: none.
 std::vector<int> stacked_in_place(const Graph& body);
 
 // The bytes of the arena that a node needs while it runs: a kernel's workspace, or the arena of a body.
 int64_t scratch_bytes(const Module& m, const Node& n);
 
-// Bytes from `offset` on in the storage of `root`, which has a place of its own or is a state.
+// The bytes from `offset` on in the storage of `root`. A root has an offset in the arena, or lies outside it.
 struct StorageSpan {
   ValueId root;
   int64_t offset = 0;
@@ -43,7 +45,7 @@ struct StorageSpan {
 };
 StorageSpan storage_of(const Graph& g, ValueId v);  // follows the bases of places, which must not form a cycle
 
-// The bytes of a value. Segment 0 is the arena; a storage outside it is a segment of its own.
+// The bytes of a value. Segment 0 is the arena; each storage outside it is another segment.
 struct ByteRange {
   size_t segment = 0;
   int64_t begin = 0, size = 0;
@@ -57,26 +59,28 @@ struct ByteRanges {
 };
 ByteRanges byte_ranges(const Graph& g);
 
-// By ValueId index: states that the graph updates. What leaves the graph must not lie in one, since updates come first.
+// Flags by ValueId index: 1 for states that the graph updates. Outputs and next values must not be views of such a
+// state, because the updates are executed before they are read.
 std::vector<char> updated_states(const Graph& g);
 
-// What each value would be a view of if every view were taken: movements that only rename bytes, at offsets that keep
-// wide loads aligned. By ValueId index, before places are given. `refused` hears why a movement is no view.
+// By ValueId index: the storage of each value if every possible view is taken. A view is a movement that only renames
+// bytes, at an offset that keeps wide loads aligned. Call it before places are assigned. `refused` receives the reason
+// if a movement cannot be a view.
 std::vector<StorageSpan> view_spans(const Graph& g,
                                     const std::function<void(ValueId, const std::string&)>& refused = {});
 
 // The steps at which a value's elements are needed; step i runs g.order[i].
 struct LiveRange {
-  int64_t first = -1;  // the step that computes it; -1: an input, there before the first step
-  int64_t last = -1;   // the last step that reads it; the number of steps where it leaves the graph
+  int64_t first = -1;  // the step that computes it; -1: an input, which exists before the first step
+  int64_t last = -1;   // the last step that reads it; for outputs and next values of states, the number of steps
 };
 std::vector<LiveRange> live_ranges(const Graph& g);  // by ValueId index
 
-// What takes room in the arena, and when: the storage of one or more values, or the scratch of a call. Of the storage of
-// all gradients, each part is needed from the step on that computes its gradient: until then others may lie there.
+// Bytes of the arena with their live range: the storage of one or more values, or the scratch of a call. In the storage of
+// all gradients each part is needed from the step on that computes its gradient: until then other values may lie there.
 struct ArenaItem {
-  Interval live;  // the whole, from the first to the last step at which any part is needed
-  ValueId root;   // invalid: scratch of `call`
+  Interval live;  // of the whole: from the first to the last step at which any part is needed
+  ValueId root;   // invalid: the scratch of `call`
   NodeId call;
   std::vector<BufferPart> parts;  // side by side, from offset 0 on: all bytes
 };

@@ -1,8 +1,8 @@
-// The updates of a graph: which value each state becomes at the end.
+// Updates: the list of a graph's state updates. Each says which value a state takes at the end of the graph.
 //
 //   update %w <- %w.next      state %w, next %w.next
 //
-// A list that tells without a search whether a value is in it: edits of large graphs ask for each value they touch.
+// Membership tests take constant time, because edits of large graphs make one for each value that they touch.
 #pragma once
 #include <initializer_list>
 #include <vector>
@@ -23,7 +23,7 @@ class Updates {
 
   void push_back(const Update& u);
   void set_next(size_t i, ValueId next);
-  void replace_next(ValueId old, ValueId with);  // wherever `old` is next
+  void replace_next(ValueId old, ValueId with);  // in all updates whose next value is `old`
   void remove(const std::vector<ValueId>& states);
 
   bool has_state(ValueId v) const { return index_of(v) < states_.size() && states_[index_of(v)] > 0; }
@@ -37,14 +37,14 @@ class Updates {
 
  private:
   static constexpr int kNone = -1;
-  void enter(size_t i);  // into the chain of its next value
+  void enter(size_t i);  // into the linked list of its next value
   void leave(size_t i);
 
   std::vector<Update> list_;
-  // By ValueId index, as far as any value is in the list.
-  std::vector<int> states_;          // how many updates are of this state
-  std::vector<int> first_;           // the first update with this next value; kNone: there is none
-  std::vector<int> after_, before_;  // by update: its neighbours in the chain of those with the same next value
+  // By ValueId index; as long as the largest index in the list requires.
+  std::vector<int> states_;          // the number of updates of this state
+  std::vector<int> first_;           // the first update with this next value, or kNone
+  std::vector<int> after_, before_;  // by update: its neighbours in the linked list of updates with its next value
 };
 
 }  // namespace heddle::ir

@@ -24,7 +24,8 @@ std::optional<std::vector<Interval>> guarded_box(const IndexMap& map) {
   return box;
 }
 
-// Neighbours in the row-major result: only the leading dimension of more than one element may be cut.
+// Whether the box is contiguous in the row-major result: only its first dimension with more than one element may be
+// cut.
 bool contiguous(const std::vector<Interval>& box, const Dims& dims) {
   size_t first = 0;
   while (first < dims.size() && box[first].high - box[first].low == 1) ++first;
@@ -34,7 +35,7 @@ bool contiguous(const std::vector<Interval>& box, const Dims& dims) {
 }
 
 std::optional<Piece> piece(const IndexMap& map, const Dims& result, const Dims& operand) {
-  // A broadcast's map, too, may read modulo the operand's size.
+  // The sizes are compared too, because the map of a broadcast may also read modulo the operand's size.
   if (product(result) == product(operand) && map == reshape_map(result, operand))
     return Piece{.count = product(result)};
   auto box = guarded_box(map);
@@ -63,7 +64,7 @@ std::vector<Piece> contiguous_pieces(const Graph& g, const Node& n) {
   const Type& result = g[n.results[0]].type;
   std::vector<Piece> pieces;
   int64_t covered = 0;
-  // What is behind a piece that covers all is never read.
+  // Operands after a piece that covers the whole result are never read.
   for (size_t i = 0; i < maps.size() && covered < result.elements(); ++i) {
     std::optional<Piece> p = piece(maps[i], result.dims, g[n.operands[i]].type.dims);
     if (!p) return {};

@@ -1,4 +1,4 @@
-// View: which movements only rename bytes, so that they need no kernel.
+// contiguous_pieces: finds movements that only rename bytes, so that they need no kernel.
 //
 //   reshape f32[4,5] -> f32[20]                        one piece: all 20 elements
 //   slice f32[10] {starts = [2], limits = [5]}         one piece: 3 elements, 2 into the operand
@@ -11,7 +11,7 @@
 
 namespace heddle::ir {
 
-// `count` neighbouring elements of an operand that are as many neighbouring elements of the result.
+// `count` consecutive elements of an operand that are also consecutive in the result.
 struct Piece {
   size_t operand = 0;
   int64_t from = 0, to = 0;  // elements, into the operand and into the result
@@ -19,7 +19,7 @@ struct Piece {
   bool operator==(const Piece&) const = default;
 };
 
-// The pieces that make up the whole result of a movement; empty when it is no movement, or needs a kernel.
+// The pieces that make up the whole result of a movement; empty if n is no movement, or needs a kernel.
 std::vector<Piece> contiguous_pieces(const Graph& g, const Node& n);
 
 }  // namespace heddle::ir

@@ -1,4 +1,4 @@
-// Splits .hir text into tokens with their places.
+// tokenize: splits .hir text into tokens with their locations.
 #pragma once
 #include <string>
 #include <string_view>
@@ -17,7 +17,7 @@ struct Token {
 };
 
 // word: relu, f32, return; value: %x; symbol: @f; punctuation: one character, or "<-". Comments run from // to the
-// line's end. Throws UserError on a character that starts no token.
+// end of the line. Throws UserError at a character that cannot start a token.
 std::vector<Token> tokenize(const SourceFile& file);
 
 }  // namespace heddle::ir

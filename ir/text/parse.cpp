@@ -150,8 +150,8 @@ class Parser {
   }
 
   // --- statements ---
-  // An error skips to the next line; what the line would have defined is remembered, so that its uses are not errors
-  // too.
+  // After an error, parsing continues at the next line. The values that the line would have defined are recorded, so
+  // that their uses are not reported as errors too.
   void statement(Graph& g) {
     const int line = in_.peek().line;
     const size_t begin = in_.position();

@@ -1,4 +1,5 @@
-// Parses .hir text. Types are written and inferred; a mismatch is an error at line:col.
+// parse: reads a module from .hir text. Types in the text are compared with the inferred types; a mismatch is an error
+// at line:col.
 //
 //   module  := group* (kernel | graph)*
 //   group   := 'group' '@' name '{' (role '%' name ':' type 'at' int)* '}'

@@ -1,4 +1,4 @@
-// Prints a module or graph as .hir text; parse reads it back structurally equal.
+// print: writes a module or a graph as .hir text. parse() of the text gives a structurally equal module.
 #pragma once
 #include <string>
 
@@ -7,7 +7,7 @@
 namespace heddle::ir {
 
 struct PrintOptions {
-  bool locs = false;  // append // model.json:12:5 to each node that has a place
+  bool locs = false;  // append // model.json:12:5 to each node that has a location
 };
 std::string print(const Module& m, const PrintOptions& options = {});
 std::string print(const Graph& g, const PrintOptions& options = {});

@@ -1,10 +1,10 @@
-// TokenReader: the tokens of .hir text, taken one after another, and the pieces that a few of them make.
+// TokenReader: reads the tokens of .hir text in order, and parses small units such as types and attributes.
 //
 //   f32[64,128]                   ->  Type{f32, {64, 128}}
 //   %y: f32[4] at %x + 16         ->  Declaration{name %y, type f32[4], base %x, offset 16}
 //   {axis = 1, schedule = rows}       ->  Attrs{axis: 1, schedule: "rows"}
 //
-// It knows tokens alone, no graph. Whatever does not stand where it should is a UserError at its token.
+// It does not know graphs. An unexpected token is a UserError at its location.
 #pragma once
 #include <algorithm>
 #include <map>
@@ -18,13 +18,13 @@
 
 namespace heddle::ir {
 
-// `%y: f32[4] layout [..] at %x + 16`: a result, a parameter, a member of a group.
+// `%y: f32[4] layout [..] at %x + 16`: the declaration of a result, a parameter, or a member of a group.
 struct Declaration {
   Token name;
   Type type;
   Layout layout;
   Token base;           // of `at %base + offset`; Token::Kind::end: none
-  int64_t offset = -1;  // bytes, of a group's member elements; -1: no place
+  int64_t offset = -1;  // in bytes; in elements for a member of a group; -1: no place is given
 };
 
 class TokenReader {
@@ -33,18 +33,18 @@ class TokenReader {
 
   const Token& peek(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
   bool at_end() const { return peek().kind == Token::Kind::end; }
-  Token take();  // at the end it stays there
+  Token take();  // returns the current token and advances, except at the end
   size_t position() const { return at_; }
   const Token& token(size_t position) const { return tokens_[position]; }
 
   bool is(std::string_view text) const;  // a word or punctuation
-  bool accept(std::string_view text);    // takes it, where it is there
+  bool accept(std::string_view text);    // if `is(text)`, takes the token and returns true
   void expect(std::string_view text);
   Token expect(Token::Kind kind, std::string_view what);
   [[noreturn]] void fail_expected(std::string_view what) const;  // "expected WHAT, got 'relu'"
   bool is_scalar() const;                                        // $rate
 
-  // open, items separated by commas, close.
+  // Parses `open`, items separated by commas, `close`. `item` parses an item.
   template <class Item>
   void list(std::string_view open, std::string_view close, Item item) {
     expect(open);
@@ -59,7 +59,7 @@ class TokenReader {
   DType dtype();
   Type type();
   Declaration declaration();
-  // {name = value, ..}. `wheres` takes the places of the names.
+  // Parses {name = value, ..}. `wheres` receives the locations of the names.
   Attrs attrs(std::map<std::string, Location>* wheres = nullptr);
 
  private:

@@ -17,7 +17,7 @@
 namespace heddle::ir {
 namespace {
 
-// What the runs of a graph, and of the bodies in it, have in common: memory, and who is who in it.
+// The state of an execution, shared by a graph and the bodies in it: memory, and the values that writers stand for.
 struct Execution {
   const Module* m;
   const FindTurnPlaces& places;
@@ -37,7 +37,7 @@ struct Execution {
     next += static_cast<Writer>(g.value_count());
     return known.back().first;
   }
-  // As `reader` calls it: its own values by their names alone.
+  // The name of value w in messages. Values of the same graph as `reader` have only their name; others also the turn.
   std::string name(Writer w, Writer reader) const {
     const auto of = std::prev(std::ranges::upper_bound(known, w, {}, &Values::first));
     const std::string plain = "%" + (*of->graph)[ValueId{w - of->first}].name;
@@ -110,7 +110,8 @@ class MemoryVerifier {
     for (const ValueId v : g_.outputs) expect(v, "the graph returns it");
   }
 
-  // What was not computed in its state is copied there at the end, in any order; outputs are read after that.
+  // Next values that were not computed in their state are copied there at the end, in any order. Outputs are read after
+  // that.
   void updates() {
     std::set<ValueId> copied;
     for (const Update& u : g_.updates)
@@ -126,7 +127,7 @@ class MemoryVerifier {
     content(v) = std::move(written);
   }
 
-  // The value's elements are where they were written.
+  // Checks that the bytes of the value still hold what was written.
   void expect(ValueId v, const std::string& reader) {
     const Content now = memory(bytes(v)).read(bytes(v).begin, bytes(v).size);
     if (now == content(v)) return;
@@ -165,7 +166,7 @@ class MemoryVerifier {
         problem("%{} and %{} overlap", name(n.results[other]), name(n.results[r]));
   }
 
-  // A result may lie over the operand that its kernel says it reads in step, and over no other.
+  // Whether a result may lie over this operand: only if its kernel declares that it reads the operand in step.
   bool in_step(const Node& n, size_t operand, size_t result) const {
     if (!(bytes(n.operands[operand]) == bytes(n.results[result]))) return false;
     if (is_scan(n)) return m_ != nullptr && starts_carry(*m_, n, operand, result);
@@ -174,7 +175,8 @@ class MemoryVerifier {
     return (*k)[k->outputs[result]].place.base == k->inputs[operand];
   }
 
-  // What touches some rows only leaves the others as they are: those of its operand.
+  // A kernel in place touches only some rows. The other rows are the operand's, so the result must lie over the
+  // operand.
   void in_place(const Node& n) {
     const Graph* k = n.callee.empty() || m_ == nullptr ? nullptr : m_->find_kernel(n.callee);
     if (k == nullptr) return;
@@ -201,7 +203,7 @@ class MemoryVerifier {
     e_.memory[0].write(at.begin, {{at.size, kNobody, 0}});
   }
 
-  // A movement that only renames bytes: what does not lie in place is copied, piece by piece.
+  // A movement that only renames bytes. Pieces that are not in place are copied, one by one.
   void move(const Node& n, const std::vector<Piece>& pieces) {
     const ValueId result = n.results[0];
     const int64_t size = bits(g_[result].type.dtype) / 8;

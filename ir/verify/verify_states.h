@@ -1,4 +1,4 @@
-// Checks the states of a module: what its graphs share, and what a flat state is made of.
+// verify_states: checks the states that the graphs of a module share, and the members of flat states.
 //
 //   graph @train(param %w: f32[4]), graph @eval(param %w: f32[5])                "@eval: state %w has another type in
 //                                                                                another graph"
@@ -11,8 +11,8 @@
 
 namespace heddle::ir {
 
-// One line per violation. A state has one type, role and layout in all graphs; the members of a
-// flat state lie inside it, apart, each once.
+// One line per violation. A state must have the same type, role and layout in all graphs. The members of a flat state
+// must lie inside it without overlap, and occur once.
 std::vector<std::string> verify_states(const Module& m);
 
 }  // namespace heddle::ir

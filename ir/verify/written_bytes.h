@@ -1,4 +1,5 @@
-// Who wrote each byte of a segment: what the memory verifier knows of memory that it runs a plan in without data.
+// WrittenBytes: records which value wrote each byte of a segment. The memory verifier uses it to execute a plan without
+// data.
 //
 //   write(0, {{16, %a, 0}}); write(8, {{4, %b, 0}}); read(0, 16)  ->  8 bytes of %a, 4 of %b, 4 of %a from its 12th on
 #pragma once
@@ -8,13 +9,13 @@
 
 namespace heddle::ir {
 
-using Writer = int32_t;  // the number of a value of the run
+using Writer = int32_t;  // the number of a value of the verifier's execution
 inline constexpr Writer kNobody = -1;
 
-// Neighbouring bytes that one value wrote, from `from` on in it.
+// Consecutive bytes that one value wrote: its bytes from `from` on.
 struct Run {
   int64_t bytes = 0;
-  Writer writer = kNobody;  // kNobody: nobody, or a kernel's scratch
+  Writer writer = kNobody;  // kNobody: not written, or a kernel's scratch
   int64_t from = 0;
   bool operator==(const Run&) const = default;
 };
@@ -32,7 +33,7 @@ class WrittenBytes {
   void clear(int64_t begin, int64_t end);
   void cut(int64_t at);
 
-  std::map<int64_t, Run> runs_;  // by their first byte
+  std::map<int64_t, Run> runs_;  // by first byte
 };
 
 }  // namespace heddle::ir

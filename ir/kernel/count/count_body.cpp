@@ -41,7 +41,7 @@ bool CountBody::stays_loop(Depends on) const { return ((on >> base_) & ((Depends
 double CountBody::executions(Depends on, bool each_element) const {
   const Depends loops = on >> base_, inside = (Depends{1} << base_) - 1;
   double times = times_.launch + (before_ && on == 0 ? times_.idle : 0);
-  // In a loop that is no straight line nothing is shared by the elements of a packet, unless it goes round them all.
+  // In a loop that is not unrolled, the elements of a packet share nothing, unless each iteration handles all of them.
   const bool own = stays_loop(on);
   const bool elements = each_element && ((own && !packets_ ? on | loops_on_ : on) & kOnColumn) != 0;
   if (own) on |= loops_on_;
@@ -58,7 +58,7 @@ double CountBody::executions(Depends on, bool each_element) const {
 
 // --- values ---
 
-// Where the text names each column, the compiler finds at one what it has met at another.
+// The map at each known column. The compiler reuses at one column what it has loaded at another.
 std::vector<IndexMap> CountBody::places_of(const IndexMap& at) const {
   std::vector<IndexMap> places;
   if (times_.known == 0 || (depends(at) & kOnColumn) == 0) return places;
@@ -105,7 +105,8 @@ Depends CountBody::compute(ValueId v, const Node& n, const IndexMap& at) {
       [&](const Elementwise& kind) {
         Depends on = 0;
         for (const ValueId o : n.operands) on |= value(o, at);
-        // Before the loop over points, where a function with branches holds it, it is computed by threads without any.
+        // A value that depends on no coordinate is computed before the loop over points. If it calls a function with
+        // branches, threads without points compute it too.
         constexpr double kFunction = 10;
         const double work = scalar_instructions(kind.expr);
         const double idle = on == 0 && !before_ && work >= kFunction ? times_.idle : 0;
@@ -133,7 +134,7 @@ Depends CountBody::move(const Node& n, const Signature& s, const IndexMap& at) {
   return on;
 }
 
-// Each index is loaded, compared with both ends, and chosen or replaced by 0; so is the result.
+// Each index is loaded, compared with both bounds, and replaced by 0 if it is outside. The result is selected likewise.
 Depends CountBody::lookup(const Node& n, const Signature& s, const Lookup& lookup, const IndexMap& at) {
   constexpr double kBind = 4;
   const LookupAccess access = lookup_access(s, lookup, at);
@@ -166,7 +167,7 @@ Depends CountBody::lookup(const Node& n, const Signature& s, const Lookup& looku
 
 Depends CountBody::source(const Node& n, const Signature& s, const Source& source, const IndexMap& at) {
   Depends on = 0;
-  // An element that is drawn by itself takes one of four words. Of one seed the rounds' keys are found once.
+  // A single drawn element needs one of the four words. The keys of the rounds are computed once per seed.
   constexpr double kOfOneWord = 0.76, kKeys = 20;
   double work = scalar_instructions(source.expr);
   if (!n.operands.empty()) {
@@ -186,8 +187,8 @@ Depends CountBody::source(const Node& n, const Signature& s, const Source& sourc
   if (mentions(source.expr, "i")) {
     const IndexExpr linear = linear_offset(at, s.results[0].dims);
     read(linear);
-    // Neighbours share the draw of their words. Where groups are not asked for the compiler finds all of it at points
-    // whose numbers are not negative, else half.
+    // Neighbours share a draw. If the text does not use groups, the compiler finds the whole sharing at points whose
+    // indices are not negative, else half of it.
     const bool groups = draws_ || (times_.points && times_.rest == 0 && range(linear, at.extents).low >= 0);
     if (times_.packet > 1 && neighbours_in_packets(linear, times_.packet))
       work = all / static_cast<double>(groups ? kDrawnAtOnce : kDrawnAtOnce / 2);

@@ -1,5 +1,5 @@
-// The statements of a kernel's body, counted: each value once at each index, as often as the loops around the
-// coordinates that it depends on turn. What codegen's Body prints and the compiler leaves of it.
+// CountBody: counts the statements of a kernel's body. It mirrors codegen's Body and the optimizations of the compiler:
+// a value is computed once at each index, as often as the loops over the coordinates on which it depends iterate.
 //
 //   %y = add(%x, broadcast(%b)) of f32[64,128] in packets of 4    row by row and packet by packet: two loads, two
 //                                                                 addresses; for each of the four elements one addition
@@ -15,28 +15,28 @@
 
 namespace heddle::ir {
 
-// Coordinates that a value depends on, a bit for each: row, column, further ones, loop counters.
+// The coordinates on which a value depends, one bit each: row, column, further ones, loop counters.
 using Depends = uint32_t;
 constexpr Depends kOnRow = 1, kOnColumn = 2, kOnDepth = 8;
 
-// So many turns of a loop inside a point the compiler unrolls.
+// The compiler unrolls a loop inside a point by this many iterations.
 constexpr int64_t kTurnsAtOnce = 12;
 
-// How often the warps of a launch are at each place, together.
+// How often all warps of a launch together execute code at each loop level.
 struct WarpTimes {
-  double launch = 0;    // once a thread
-  double idle = 0;      // once a thread that has no point
-  double rows = 0;      // turns of the loop over rows, or over points
-  double packets = 0;   // of the loop over the packets of a row
-  double columns = 0;   // as often what varies with the column alone is needed
-  double depth = 0;     // and with k alone, where threads have several elements of one k: of the tiles of products
-  int64_t packet = 1;   // elements of one
-  int64_t rest = 0;     // of the last one, where it is not whole: they are moved one by one
-  int64_t whole = 0;    // elements of a row that are moved in packets, where there is a rest
-  bool far = true;      // a loop inside a point finds the addresses of far elements anew in each turn
-  int64_t known = 0;    // columns, where the text names each: all of a row are one thread's, in turns that are unrolled
-  bool ragged = false;  // of a loop over rows: not every thread has a column, what follows is behind a condition
-  bool points = false;  // of a loop over points, in which a packet's place is a multiple of its width
+  double launch = 0;    // code outside of all loops
+  double idle = 0;      // the same, for warps without a point
+  double rows = 0;      // iterations of the loop over rows, or over points
+  double packets = 0;   // iterations of the loop over the packets of a row
+  double columns = 0;   // code that depends on the column alone
+  double depth = 0;     // code that depends on k alone, if threads have several elements of a k (tiles of products)
+  int64_t packet = 1;   // elements of a packet
+  int64_t rest = 0;     // elements of the last packet of a row if it is incomplete; they are moved one by one
+  int64_t whole = 0;    // elements of a row that are moved in packets, if there is a rest
+  bool far = true;      // a loop inside a point computes the addresses of distant elements again in each iteration
+  int64_t known = 0;    // columns, if one thread takes all columns of a row in unrolled iterations; else 0
+  bool ragged = false;  // a loop over rows in which some threads have no column, so its body is under a condition
+  bool points = false;  // a loop over points, in which a packet begins at a multiple of its width
 };
 
 class CountBody {
@@ -44,26 +44,26 @@ class CountBody {
   CountBody(const Graph& kernel, size_t coordinates, KernelCounts& to)
       : k_(kernel), base_(coordinates), to_(to), defined_(kernel.value_count()) {}
 
-  // What follows is at these places; `here`: the coordinates of the innermost one.
+  // Enters a loop nest: later calls count at these times and points. `here`: the coordinates of the innermost loop.
   void enter(const WarpTimes& times, std::vector<WarpPoint> points, Depends here);
-  // Forgets what depends on the column, but for what is kept: another loop over the columns begins.
+  // Begins another loop over the columns: forgets what depends on the column, except kept values.
   void next_pass(const std::vector<KeptValue>& kept);
-  void forget();  // everything but what is defined
+  void forget();  // forgets all computed values, except defined ones
   void define(ValueId v, Depends on) { defined_[static_cast<size_t>(v.index)] = {true, on}; }
   void take(ValueId v, const IndexMap& at, Depends on) { known_.push_back({v, at, on}); }
   void draw_at_once(bool draws) { draws_ = draws; }
-  void compute_before(bool all) { before_ = all; }  // by all threads, what depends on no coordinate
-  // Once in each of all warps, whether they have points or none.
+  void compute_before(bool all) { before_ = all; }  // whether all threads compute what depends on no coordinate
+  // A single reduction, once in each of `warps`, with or without points.
   void make_single(const loop::Single& single, double warps);
 
   Depends value(ValueId v, const IndexMap& wanted);
   void store(ValueId v, const IndexMap& at);
-  void end_pass();  // its results are stored
+  void end_pass();  // the results of the pass are stored
   // Adds an element of the reduction to an accumulator, at each point.
   void accumulate(const Node& n, const ReductionAccess& access, Depends at);
-  void finish(const Node& n, double times);  // makes results of its accumulator
+  void finish(const Node& n, double times);  // computes results from an accumulator
 
-  // An address, or the offset of one, from its terms; of memory that `v` names.
+  // The computation of an address (or of an offset) in the memory of `v` from its terms.
   void address(ValueId v, const IndexExpr& linear, bool wide = true);
   void conditions(const std::vector<Guard>& guards, const Dims& extents);
   bool of_whole_packets(const Guard& g) const;
@@ -80,16 +80,16 @@ class CountBody {
   size_t find_straight(const Node& n, const ReductionAccess& access) const;
   double executions(Depends on, bool each_element = true) const;
   Depends here() const { return here_; }
-  double turns() const { return turns_; }  // of a thread, of loops inside a point, which wait for their loads
+  double turns() const { return turns_; }  // a thread's iterations of loops inside a point that wait for their loads
 
  private:
   struct Known {
     ValueId v;
     IndexMap at;
     Depends on;
-    std::vector<IndexMap> places = {};  // at each of the known columns
+    std::vector<IndexMap> places = {};  // the map at each of the known columns
   };
-  // Of two maps that come to the same address the second loads nothing: the compiler finds that it is the same.
+  // A load that was counted. A second load from the same address costs nothing: the compiler merges them.
   struct Loaded {
     ValueId v;
     IndexExpr linear;
@@ -98,10 +98,10 @@ class CountBody {
     Depends on;
   };
   std::vector<IndexMap> places_of(const IndexMap& at) const;
-  // Guards on what is known when the text is compiled: columns of one thread, counters of loops that are unrolled. What
-  // they exclude is not executed; the share of what is left.
+  // A known guard depends only on numbers that are constant when the text is compiled: columns of one thread, counters
+  // of unrolled loops. Excluded elements are not executed; known_share is the share of the others.
   bool is_known(const Guard& g) const;
-  std::vector<Guard> of_known(std::vector<Guard> guards, bool known) const;  // those that are, or those that are not
+  std::vector<Guard> of_known(std::vector<Guard> guards, bool known) const;  // the known guards, or the others
   double known_share(const std::vector<Guard>& guards) const;
   void address_behind(const std::vector<Guard>& guards, ValueId v, const IndexExpr& linear);
   std::optional<int64_t> loads_of_known(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards);
@@ -114,13 +114,13 @@ class CountBody {
   Depends source(const Node& n, const Signature& s, const Source& source, const IndexMap& at);
   Depends reduce(ValueId v, const Node& n, const Signature& s, const IndexMap& at);
   Packets packets() const;
-  double distinct_in_packet(const IndexExpr& linear) const;  // of the addresses of a packet's elements
+  double distinct_in_packet(const IndexExpr& linear) const;  // distinct addresses of a packet's elements
   struct Sectors {
-    double one = 0, packet = 0;  // of a request; of those of a packet's elements together, for one of them
-    double reached = 0;          // of all warps, those of which a lane asks
+    double one = 0, packet = 0;  // of a request; of a packet's requests together, divided by their number
+    double reached = 0;          // the share of warps in which a lane makes the request
   };
   void find_bound(WarpPoint& at) const;
-  // Of a straight line's points: all, those whose guards hold always, and the others.
+  // The points of straight-line code: all, those whose guards always hold, or the others.
   enum class Points { all, always, sometimes };
   bool always(const std::vector<Guard>& guards, const WarpPoint& at) const;
   bool stays_in_loop_over_rows(Depends on, const IndexMap& at) const;
@@ -128,50 +128,50 @@ class CountBody {
   Sectors average_sectors(const IndexExpr& linear, const std::vector<Guard>& guards, int64_t bytes,
                           Points which = Points::all, bool whole = false) const;
   void leave_row(WarpPoint& at) const;
-  double reached(const std::vector<Guard>& guards) const;  // of all warps, those of which they hold for a lane
-  // `whole`: a packet is moved at once.
+  double reached(const std::vector<Guard>& guards) const;  // the share of warps in which the guards hold for a lane
+  // Counts a request. `whole`: a packet is moved at once.
   void request(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards, double requests, bool read,
                bool whole, Points which = Points::all);
   void count_rest(int64_t bytes, double& sectors);
   void atoms(const IndexExpr& e);
   Depends defined_below(const Node& n) const;
-  double add_work(const Node& n) const;  // instructions of adding one element
+  double add_work(const Node& n) const;  // instructions to add one element
 
   const Graph& k_;
-  size_t base_;  // coordinates that are no loop counters
+  size_t base_;  // the number of coordinates before loop counters
   KernelCounts& to_;
   WarpTimes times_;
   std::vector<WarpPoint> points_;
   Depends here_ = 0;
   bool before_ = false;
-  bool draws_ = false, spreads_ = false;  // spreads_: lanes take turns in the next reduction's loop
-  int64_t spread_over_ = 0;               // where lanes take turns in the one loop: its elements
-  // The loops around what is counted, of one reduction inside a point.
+  bool draws_ = false, spreads_ = false;  // spreads_: the lanes of a warp share the next reduction's loop
+  int64_t spread_over_ = 0;               // the elements of a loop that lanes share
+  // The loops of one reduction inside a point, around the code that is counted.
   Dims loops_;
   Dims extents_;          // of the coordinates and of these loops
-  Depends loops_on_ = 0;  // what its result depends on
+  Depends loops_on_ = 0;  // the coordinates on which the reduction's result depends
   bool unrolled_ = false, strides_ = false;
-  size_t straight_ = 0;   // the loops from there on are unrolled
-  double share_ = 1;      // of the executions, by known guards
-  bool packets_ = false;  // each point of the loops is one of all elements of a packet
+  size_t straight_ = 0;   // the loops from this one on are unrolled
+  double share_ = 1;      // of the executions that known guards leave
+  bool packets_ = false;  // each iteration of the loops handles all elements of a packet
   double turns_ = 0;
-  // Coordinates that lookups bind: where the index of each lies among the others, and how large it may be.
+  // The coordinates that lookups bind: the position of the index that supplies it, and the coordinate's extent.
   struct Bound {
     IndexExpr at;
     int64_t extent = 1;
   };
   std::vector<Bound> bound_;
   size_t first_bound_ = 0;
-  Depends bound_on_ = 0;  // what they depend on
+  Depends bound_on_ = 0;  // the coordinates on which bound ones depend
   std::vector<std::pair<bool, Depends>> defined_;
   std::vector<Known> known_;
   std::vector<Loaded> met_;
-  std::vector<ValueId> seeds_;  // of numbers that are drawn
+  std::vector<ValueId> seeds_;  // of random numbers
   std::vector<IndexExpr> quotients_, sums_;
   std::vector<std::pair<ValueId, IndexExpr>> addresses_, loaded_;
   std::vector<Guard> conditions_;
   std::vector<std::vector<Guard>> joined_;
-  std::vector<Guard> around_;  // of the straight line whose loads are counted: they stand behind its branches
+  std::vector<Guard> around_;  // the guards of the straight-line code whose loads are counted
 };
 
 Depends depends(const IndexExpr& e);

@@ -11,7 +11,7 @@
 namespace heddle::ir {
 namespace {
 
-// Numbers that exchanges between lanes are asked with: each distance, which lanes, and how many of them.
+// Constants that an exchange between lanes needs in registers.
 constexpr double kAsked = 2;
 
 double cut(double n, double by) { return std::ceil(n / by); }
@@ -19,7 +19,8 @@ double words_of(const AccumulatorWork& a) { return cut(static_cast<double>(a.byt
 double warps_of_block(const schedules::Rows& schedule) { return cut(static_cast<double>(schedule.threads), kLanes); }
 double sectors_of(double bytes) { return cut(bytes, 32); }
 
-// Of the sums that each block leaves, one behind the other, on average: they may begin within a sector.
+// The average number of sectors for the sums of one block. Sums of blocks lie end to end, so they may begin inside a
+// sector.
 double sectors_of_block(const AccumulatorWork& a, int64_t columns, int64_t blocks) {
   constexpr int64_t kSector = 32, kMost = 8;  // of so many blocks they begin anywhere
   const int64_t bytes = columns * a.bytes, some = std::clamp<int64_t>(blocks, 1, kMost);
@@ -31,7 +32,7 @@ double sectors_of_block(const AccumulatorWork& a, int64_t columns, int64_t block
   return static_cast<double>(sectors) / static_cast<double>(some);
 }
 
-// Of `width` lanes, by exchanging ever shorter distances.
+// Combines `width` lanes by exchanges over shorter and shorter distances.
 void count_exchange(const AccumulatorWork& a, int64_t width, double warps, KernelCounts& to) {
   const double steps = std::log2(static_cast<double>(width));
   const double words = words_of(a);
@@ -44,7 +45,7 @@ void count_shared(double requests, KernelCounts& to) {
   to.ideal_wavefronts += requests;
 }
 
-// The warps' sums pass through shared memory: each leaves one; `readers` warps read all.
+// Combines the warps of a block through shared memory: each warp writes one accumulator; `readers` warps read all.
 void count_warps_meet(const AccumulatorWork& a, const schedules::Rows& schedule, double blocks, double readers,
                       KernelCounts& to) {
   const double warps = warps_of_block(schedule);
@@ -53,7 +54,7 @@ void count_warps_meet(const AccumulatorWork& a, const schedules::Rows& schedule,
   to.instructions.indices += blocks * warps * 8;
 }
 
-// Partial results that a lane adds up, in one warp: the loads of so many are under way at once.
+// A lane adds up `count` partial results; `at_once` of its loads are in flight together.
 void count_written(const AccumulatorWork& a, double warps, double count, double at_once, double sectors,
                    KernelCounts& to) {
   constexpr double kEach = 7, kAround = 20;
@@ -82,7 +83,8 @@ void count_combine(const AccumulatorWork& a, const schedules::Rows& schedule, do
   count_warps_meet(a, schedule, warps / each, each, to);
 }
 
-// The teams of a warp meet by shuffles, then warp after warp adds to the sums in shared memory; all threads store them.
+// Shuffles combine the teams of a warp. Then warp after warp adds to the sums in shared memory, and all threads store
+// them.
 void count_put_columns(const AccumulatorWork& a, const schedules::Rows& schedule, int64_t columns, KernelCounts& to) {
   const auto packet = static_cast<double>(schedule.vector_width), blocks = static_cast<double>(to.blocks);
   const double warps = warps_of_block(schedule), words = words_of(a);
@@ -140,7 +142,7 @@ void count_arrival(int64_t blocks, int64_t meetings, KernelCounts& to) {
   to.dependent_after_last += 1;
 }
 
-// Several columns of a warp at once, of each of which some lanes share the blocks.
+// A warp takes several columns at once; some lanes share the blocks of a column.
 void count_add_blocks(const AccumulatorWork& a, int64_t blocks, int64_t meetings, int64_t columns, KernelCounts& to) {
   const ColumnsMeet meet = columns_meet(to.threads, blocks, columns, a.bytes);
   const auto shares = static_cast<double>(meet.shares), of_each = static_cast<double>(blocks);
@@ -162,7 +164,7 @@ void count_get_column(const AccumulatorWork& a, int64_t columns, KernelCounts& t
   to.sectors_read += sectors, to.sectors_fetched += sectors;
 }
 
-// Every warp adds up all of them, lane by lane.
+// Every warp adds up the totals of all blocks; its lanes share them.
 void count_get_total(const AccumulatorWork& a, KernelCounts& to) {
   const double warps = cut(static_cast<double>(to.threads), kLanes), blocks = static_cast<double>(to.blocks);
   constexpr double kAtOnce = 8;

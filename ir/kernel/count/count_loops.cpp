@@ -1,4 +1,4 @@
-// The nests and statements of a kernel, counted one by one.
+// count_loops: counts the nests and statements of a kernel.
 #include <algorithm>
 #include <cmath>
 
@@ -96,12 +96,13 @@ class LoopCount {
       body_.enter(turns_.times, turns_.points, kOnRow | kOnColumn);
     }
     body_.draw_at_once(plan_.draws && work_.vector_width == kDrawnAtOnce);
-    // What a single point writes in place is read inside its loop, of which the compiler makes two:
-    // what both need stands before them.
+    // A kernel with a single point that writes in place reads its operand inside the loop. The compiler makes two loops
+    // of it, and computes before them what both need.
     const bool in_place =
         std::any_of(k_.outputs.begin(), k_.outputs.end(), [&](ValueId v) { return k_[v].place.base.valid(); });
     body_.compute_before(rows * columns == 1 && in_place);
-    // The loop; row and column of a point; where the last packet may be part of one, branches around its elements.
+    // Instructions for the loop, for row and column of a point, and for branches around the elements of an incomplete
+    // packet.
     constexpr double kRowAndColumn = 4, kRestIn = 8, kRestOut = 1;
     const bool several = rows > 1 && columns > work_.vector_width;  // packets of a row
     double each = (rows * columns > work_.vector_width ? kLoop : 0) + (several ? kRowAndColumn : 1);
@@ -114,7 +115,7 @@ class LoopCount {
   }
 
   void rows(const Nest& nest) {
-    // Whose rows and which of its columns a thread has; alone it has all columns of the row that its number says.
+    // Instructions that find the team's row and the thread's columns. A team of one thread has all columns.
     const double team = work_.team == 1 ? 1 : 16, rows = turns_.times.rows;
     to_.instructions.indices += team * warps_ + kLoop * rows;
     loads_of_thread_ =
@@ -124,13 +125,13 @@ class LoopCount {
       columns(nest);
     else
       write(body_, nest.body), end_runs_of_rows(nest.runs);
-    // What warps without rows have not computed.
+    // Warps without rows have not computed these values.
     if (turns_.times.launch < warps_) body_.forget();
     to_.instructions.indices += 3 * turns_.times.launch;
   }
 
-  // Two loops go over the rows, each with its own conditions and most of its own indices; behind the last row the first
-  // one still loads.
+  // Batches: one loop loads the rows and another computes them. Each has conditions and most indices of its own. After
+  // the last row, the first loop still loads.
   void batches() {
     constexpr double kOfRow = 12, kGuards = 8, kLoaded = 25;
     const double behind =
@@ -138,7 +139,7 @@ class LoopCount {
     to_.instructions.indices += (kOfRow + (plan_.guarded ? kGuards : 0)) * turns_.times.rows + kLoaded * behind;
     load_last_row(behind);
   }
-  // Teams that have come to the end load the last row: those of a warp together.
+  // Teams beyond the last row load the last row; the teams of a warp load it together.
   void load_last_row(double turns) {
     constexpr double kSector = 32;
     const int64_t warps_of_row = std::max<int64_t>(1, work_.team / kLanes);
@@ -153,7 +154,8 @@ class LoopCount {
   int64_t slots() const { return ceil_div(plan_.columns, work_.team * work_.vector_width); }
 
   void columns(const Nest& nest) {
-    // Straight lines share what they load and compute: one slot, or several that are unrolled to keep elements.
+    // Passes without a loop share what they load and compute: passes with one slot, or with slots that are unrolled
+    // because elements are kept.
     const bool whole = plan_.columns % (work_.team * work_.vector_width) == 0;
     if (nest.pass > 0 && (!whole || (slots() > 1 && plan_.kept.empty()))) body_.next_pass(plan_.kept);
     write(body_, nest.body);
@@ -166,7 +168,7 @@ class LoopCount {
   }
 
   double flush(NodeId sum) const { return flush_instructions(k_[k_[sum].operands[0]].type.dtype); }
-  // Of sums of columns a thread has several.
+  // A thread has several sums of a column reduction.
   void end_runs_of_rows(const EndOfRuns& ends) {
     if (ends.turns == 0) return;
     double work = 0;
@@ -178,7 +180,7 @@ class LoopCount {
     to_.instructions.values += work * runs;
   }
 
-  // One of the team stores: of a block that shares a row one warp.
+  // One thread of each team stores. If a whole block is the team, one warp of the block does.
   void one_of_team(const Nest& nest) {
     Turns one = turns_;
     one.times.rows /= static_cast<double>(std::max<int64_t>(1, work_.team / kLanes));
@@ -195,7 +197,7 @@ class LoopCount {
     write(body_, all);
   }
 
-  // What this one thread computes is not there for what follows.
+  // Later code does not have the values that this one thread computes.
   void one_of_all(const Nest& nest) {
     const Turns one = one_thread();
     CountBody single = body_;

@@ -1,4 +1,4 @@
-// Memory: loads and stores, and what their requests cost.
+// CountBody, memory: counts loads and stores, and the cost of their requests.
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +14,8 @@ double bytes_of(DType dtype) { return std::max<double>(1, static_cast<double>(bi
 
 }  // namespace
 
-// Indices are scattered: which element of the operand each finds is as good as drawn, by the place of the index.
+// Assumes that indices of lookups are scattered: each finds a pseudorandom element, which depends on the position of
+// the index.
 void CountBody::find_bound(WarpPoint& at) const {
   constexpr uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
   for (size_t b = 0; b < bound_.size(); ++b) {
@@ -27,14 +28,14 @@ void CountBody::find_bound(WarpPoint& at) const {
   }
 }
 
-// With these counters of unrolled loops, whatever row and column are.
+// Whether the guards hold at these counters of unrolled loops for all rows and columns.
 bool CountBody::always(const std::vector<Guard>& guards, const WarpPoint& at) const {
   IndexMap point = identity_map(extents_);
   for (size_t d = 0; d < loops_.size(); ++d) point.results[base_ + d] = IndexExpr(at.coordinates[base_ + d][0]);
   return compose(point, IndexMap{extents_, {}, guards}).guards.empty();
 }
 
-// The lanes whose elements of the last packet are none.
+// Deactivates the lanes whose column is beyond the row.
 void CountBody::leave_row(WarpPoint& at) const {
   for (size_t l = 0; l < at.coordinates[kColumn].size(); ++l)
     if (at.coordinates[kColumn][l] >= times_.whole + times_.rest) at.active &= ~(1U << l);
@@ -102,7 +103,7 @@ void CountBody::request(ValueId v, const IndexExpr& linear, const std::vector<Gu
   if (read) to_.sectors_fetched += requests * (whole ? each.one : std::min(each.one, each.packet));
 }
 
-// By one warp, behind branches of its own; of the last packet the request for whole ones moves nothing.
+// Counts the elements of an incomplete last packet. One warp moves them one by one, behind branches.
 void CountBody::count_rest(int64_t bytes, double& sectors) {
   constexpr double kBranches = 2;
   if (times_.rest == 0) return;
@@ -116,7 +117,8 @@ void CountBody::end_pass() {
   std::erase_if(met_, [&](const Loaded& l) { return is_overwritten(k_, l.v); });
 }
 
-// Packets begin at multiples of their width: of remainders by a part of it they all have the same.
+// The share of distinct addresses among the elements of a packet. A packet begins at a multiple of its width, so
+// remainders by a divisor of the width repeat inside it.
 double CountBody::distinct_in_packet(const IndexExpr& linear) const {
   int64_t most = 1;
   for (const IndexTerm& t : linear.terms) {
@@ -135,7 +137,7 @@ Packets CountBody::packets() const {
           [this](ValueId v) { return defined_[static_cast<size_t>(v.index)].first; }};
 }
 
-// The elements that known columns name, where guards let them be loaded, without those that another place has loaded.
+// The number of loads at known columns: elements whose guards hold, without elements that are loaded already.
 std::optional<int64_t> CountBody::loads_of_known(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards) {
   const std::vector<Guard> known = of_known(guards, true);
   const Coefficient column = coefficient(linear, kColumn);
@@ -157,14 +159,14 @@ std::optional<int64_t> CountBody::loads_of_known(ValueId v, const IndexExpr& lin
   return loads;
 }
 
-// What the column alone decides is computed once for all rows, but not loaded: a load leaves the loop over rows only
-// where each turn would execute it. It does not from behind the condition that a thread has a column,
+// Values that depend on the column alone are computed once for all rows. A load moves out of the loop over rows only if
+// every iteration would execute it. It stays inside if it is under the condition that the thread has a column,
 Depends CountBody::loaded_on(Depends on) const {
   const Depends inside = (Depends{1} << base_) - 1;
   return times_.ragged && (on & inside) == kOnColumn ? on | kOnRow : on;
 }
 
-// nor from behind one on the row.
+// or under a condition on the row.
 bool CountBody::stays_in_loop_over_rows(Depends on, const IndexMap& at) const {
   const Depends inside = (Depends{1} << base_) - 1;
   std::vector<Guard> guards = at.guards;
@@ -176,8 +178,8 @@ bool CountBody::stays_in_loop_over_rows(Depends on, const IndexMap& at) const {
 
 Depends CountBody::load(ValueId v, const IndexMap& at) {
   const IndexExpr linear = linear_offset(at, k_[v].type.dims);
-  // What a store may have changed is loaded again: those of packets follow all loads of the pass. Where lookups bind
-  // coordinates, the map says more than the address.
+  // Values that a store may have changed are loaded again; stores of packets follow all loads of the pass. With bound
+  // coordinates of lookups, equal addresses may be different elements.
   const bool stores_follow = times_.packet > 1 && (here_ & kOnColumn) != 0;
   if ((is_overwritten(k_, v) && !stores_follow) || !bound_.empty()) return load_first(v, at, linear);
   for (const Loaded& l : met_)
@@ -187,8 +189,8 @@ Depends CountBody::load(ValueId v, const IndexMap& at) {
   return on;
 }
 
-// What the counters of a straight line do not decide is loaded once, without a condition, where one
-// of its points asks for none.
+// Whether an element whose address does not depend on the counters of unrolled loops is loaded once, without a
+// condition: that is so if one of the points needs no condition.
 bool CountBody::loaded_anyway(const IndexMap& at, const IndexExpr& linear) const {
   if (straight_ == loops_.size() || at.guards.empty() || (depends(linear) & straight()) != 0) return false;
   const std::vector<std::vector<Guard>> left = left_of(at.guards, at.extents);
@@ -207,7 +209,7 @@ Depends CountBody::load_first(ValueId v, const IndexMap& at, const IndexExpr& li
   Depends on = depends(linear) | depends(at.guards);
   const bool bound = !bound_.empty() && (on >> first_bound_) != 0;
   if (bound) on = (on & ((Depends{1} << first_bound_) - 1)) | bound_on_;
-  // What has been loaded without a condition is chosen, not loaded again.
+  // An element that was loaded without a condition is selected, not loaded again.
   const bool met = std::any_of(known_.begin(), known_.end(), [&](const Known& known) {
     return known.v == v && known.at.guards.empty() && known.at.results == at.results;
   });
@@ -227,7 +229,7 @@ Depends CountBody::load_first(ValueId v, const IndexMap& at, const IndexExpr& li
     return on | kOnColumn;
   }
   const Depends here = on | (is_overwritten(k_, v) ? here_ : 0);
-  // In a loop that stays one each load has branches around it, and so has what each element of a packet adds.
+  // In a loop that is not unrolled, each load is inside branches, and so is each addition of a packet's element.
   constexpr double kChosen = 2, kBranches = 2;
   const double branches = kBranches + (packets_ && (here & kOnColumn) == 0 ? packet : 0);
   if (!std::all_of(at.guards.begin(), at.guards.end(), [&](const Guard& g) { return is_known(g); }))

@@ -1,5 +1,5 @@
-// What a kernel executes, found from its loops: one function for all schedules, and the parts of it that have a file of
-// their own.
+// count_loops: counts what a kernel executes, from its loops, for all schedules. The other functions are parts of it in
+// files of their own.
 #pragma once
 #include "ir/kernel/count/kernel_counts.h"
 #include "ir/loop/loops.h"
@@ -10,7 +10,8 @@ void count_loops(const Graph& kernel, const KernelPlan& plan, const loop::Statem
 
 void count_products(const Graph& kernel, const ContractPlan& plan, const loop::Nest& products, KernelCounts& to);
 void count_primitive(const Graph& kernel, const KernelPlan& plan, KernelCounts& to);
-// A launch's first instructions: parameters, the thread's number, the first condition; of warps that have work, more.
+// The first instructions of a launch: parameters, the thread's number, the first condition. `warps` execute these;
+// `busy` of them have work and execute more.
 void count_entry(int64_t pointers, double warps, double busy, KernelCounts& to);
 
 }  // namespace heddle::ir

@@ -3,8 +3,8 @@
 
 namespace heddle::ir {
 
-// Its operands once and its results once, but for operators that say otherwise, and the instructions that the operator
-// says.
+// Counts a primitive: the memory and instructions that the operator declares. If it declares no memory, each operand is
+// read once and each result written once.
 void count_primitive(const Graph& k, const KernelPlan& plan, KernelCounts& to) {
   constexpr double kLanesOfWarp = 32;
   const PrimitivePlan primitive = primitive_of(k);

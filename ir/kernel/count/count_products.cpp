@@ -1,4 +1,4 @@
-// Products through tiles: what codegen/device/9_contract.cuh executes.
+// count_products: counts what a tiled product executes (codegen/device/9_contract.cuh).
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -173,7 +173,8 @@ class ProductsCount {
     to_.ideal_wavefronts += step.wavefronts.ideal * fills_;
   }
 
-  // A run's sums join the second ones, and are zeros again; at the end they are the second ones.
+  // At the end of a run, the sums are added to the second sums and cleared. At the end of all, they become the second
+  // sums.
   void end_runs() {
     const ProductRuns runs = product_runs(schedule_, plan_);
     if (runs.steps == 0) return;
@@ -185,7 +186,8 @@ class ProductsCount {
 
   // --- the parts ---
 
-  // Each leaves its sums and counts itself; the last of a group adds the group's, the last of all the groups'.
+  // Each part writes its sums and increments a counter. The last block of a group adds the group, the last of all adds
+  // the groups.
   void meet() {
     const auto tiles = static_cast<double>(plan_.tiles), parts = static_cast<double>(schedule_.split_k);
     const auto groups = static_cast<double>(ceil_div(schedule_.split_k, plan_.gather));

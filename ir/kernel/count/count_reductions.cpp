@@ -1,4 +1,4 @@
-// Reductions inside a point: the loops around their elements, and what is added.
+// CountBody, reductions inside a point: counts their loops and additions.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -19,7 +19,7 @@ void CountBody::make_single(const loop::Single& single, double warps) {
   times_ = times;
 }
 
-// What the defined values that a reduction is computed from depend on.
+// The coordinates on which the defined operands of a reduction depend.
 Depends CountBody::defined_below(const Node& n) const {
   Depends on = 0;
   for (const ValueId o : n.operands) {
@@ -30,7 +30,7 @@ Depends CountBody::defined_below(const Node& n) const {
   return on;
 }
 
-// What the node's operands are made of within the loops: loads, and operations on them.
+// The number of loads and elementwise operations from which the node's operands are computed inside the loops.
 double CountBody::work_below(const Node& n) const {
   std::vector<char> seen(k_.value_count(), 0);
   std::vector<ValueId> open = n.operands;

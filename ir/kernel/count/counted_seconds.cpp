@@ -28,9 +28,9 @@ double least_seconds(const Work& work, const Target& target) {
   return std::max(work.bytes / bandwidth(work, target), work.flops / work.rate);
 }
 
-// A cache of the first level answers what its multiprocessor has asked for before: the next one
-// sees each byte at most once a multiprocessor, where all of it fits. The busiest multiprocessor
-// decides: it has the most blocks, of which each does its share.
+// A first-level cache answers what its multiprocessor has loaded before. If everything fits there, the last-level cache
+// sees each byte at most once per multiprocessor. The multiprocessor with the most blocks determines the time; all
+// blocks do the same work.
 double counted_seconds(const KernelCounts& c, const KernelSchedule& schedule, const Work& work, const Target& t) {
   const auto blocks = static_cast<double>(c.blocks), processors = static_cast<double>(t.sm_count);
   const double busiest = std::ceil(blocks / processors), part = busiest / blocks;
@@ -41,8 +41,8 @@ double counted_seconds(const KernelCounts& c, const KernelSchedule& schedule, co
   const double beyond = written + (near ? std::min(fetched, used * work.bytes) : fetched);
   const double together = std::min(busiest, static_cast<double>(resident_blocks(schedule, t)));
   const double warps = together * std::ceil(static_cast<double>(c.threads) / static_cast<double>(t.warp));
-  // A warp that waits for its own last result gives way to others: eight keep four schedulers busy. One that sums up a
-  // product has as many sums as do not wait for one another.
+  // A warp that waits for its last result lets other warps run: eight warps keep four schedulers busy. A warp of a
+  // product has many independent sums, so four warps suffice.
   constexpr double kSchedulers = 4;
   const double to_fill = std::holds_alternative<schedules::Product>(schedule.how) ? kSchedulers : 2 * kSchedulers;
   const double issue = t.sm_instructions * std::min(1.0, warps / to_fill);

@@ -1,5 +1,5 @@
-// scalar_instructions: how many instructions of a GPU an operator's C++ expression becomes, roughly: its operators one
-// each, the preamble's functions as many as NVRTC makes of them.
+// scalar_instructions: a rough count of the GPU instructions of an operator's C++ expression. A C++ operator counts as
+// one instruction. A function of the preamble counts as many as NVRTC generates for it.
 //
 //   "x > T(0) ? x : T(slope) * x"   ->   3        "hd::exp(x)"   ->   15
 #pragma once
@@ -10,10 +10,10 @@
 
 namespace heddle::ir {
 
-// Each function that the expression calls is one of the counted ones.
+// All functions that the expression calls must be in the table of counted functions.
 double scalar_instructions(std::string_view expr);
 
-// Of a long sum: what a run comes to joins the wider number, and the next run begins.
+// The instructions at the end of a run of a long sum: the run is added to the wider number and cleared.
 double flush_instructions(DType dtype);
 
 }  // namespace heddle::ir

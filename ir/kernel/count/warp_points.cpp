@@ -13,7 +13,7 @@ int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / std::max<int64_t>(by,
 
 double warps(int64_t threads, int64_t blocks) { return static_cast<double>(blocks * cut(threads, kLanes)); }
 
-// The point of a warp of which lane l is at `place(l)`: row and column.
+// The point of a warp whose lane l is at (row, column) = place(l).
 template <class Place>
 WarpPoint point(const Dims& space, Place place) {
   WarpPoint p;
@@ -30,8 +30,8 @@ WarpPoint point(const Dims& space, Place place) {
 
 }  // namespace
 
-// Stratified, each place of a stratum as far along as the golden ratio says: what repeats in the kernel's own rhythm is
-// met at different phases.
+// Stratified samples: one from each stratum, at offsets by the golden ratio. So samples meet periodic patterns of a
+// kernel at different phases.
 std::vector<int64_t> some_of(int64_t count, int64_t most) {
   std::vector<int64_t> some;
   const int64_t n = std::min(count, most);
@@ -71,8 +71,8 @@ Turns row_turns(const schedules::Rows& schedule, const Dims& space, int64_t bloc
   const int64_t turns = cut(rows, abreast) * together, slots = cut(columns, schedule.team * schedule.vector_width);
   const int64_t packets = whole ? rows * cut(columns, kLanes * schedule.vector_width) : turns * slots;
   const double launch = warps(schedule.threads, blocks);
-  // Of a loop of few turns, which is unrolled, the rows share what the column alone decides, but in
-  // a last turn that not every thread takes.
+  // A loop over few slots is unrolled. Then all rows share what depends on the column alone, except in a last slot that
+  // not every thread has.
   constexpr int64_t kShared = 16;
   const int64_t whole_slots = columns / (schedule.team * schedule.vector_width);
   const bool shared = slots <= kShared, even = columns % (schedule.team * schedule.vector_width) == 0;
