@@ -2,9 +2,9 @@
 //
 //   live [0, 2) 256 bytes, [1, 3) 256 bytes, [2, 4) 512 bytes  ->  offsets 0, 512, 0 in 768 bytes
 //
-// Offline dynamic storage allocation is NP-hard (Garey and Johnson 1979, problem SR2); a portfolio of greedy orders
-// followed by a short local search comes within a percent of the lower bound on training steps. Deterministic: the
-// search is bounded by iterations, not by time. Knows nothing of graphs.
+// Offline dynamic storage allocation is NP-hard (Garey and Johnson 1979, problem SR2). A portfolio of greedy orders,
+// followed by a short local search, comes within one percent of the lower bound for training steps. The result is
+// deterministic: iterations limit the search, not time. This file does not depend on graphs.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -18,7 +18,7 @@ using ir::Interval;
 
 struct Packing {
   std::vector<int64_t> offsets;  // one per interval, multiples of the alignment
-  int64_t bytes = 0;             // of the arena
+  int64_t bytes = 0;             // size of the arena
   int64_t max_live = 0;          // lower bound: the largest sum of live sizes, each rounded up to the alignment
 };
 
