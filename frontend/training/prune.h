@@ -33,15 +33,17 @@ ir::ValueId pruned_state(ir::Graph& g, const Parameter& p);
 // `v`, of the parameter's shape in memory, with 0 where `pruned` holds.
 ir::ValueId zero_where(ir::Builder& b, ir::ValueId pruned, ir::ValueId v, std::string name);
 
-// What the state becomes, given what the optimizer makes of the parameter and the finished steps, i64[].
+// The next value of the mask. `next` is the optimizer's next value of the parameter, and `step` the number of finished
+// steps, i64[].
 ir::ValueId prune_more(ir::Builder& b, const Prune& prune, const Parameter& p, ir::ValueId next, ir::ValueId step,
                        const SharedNumber& shared);
 
-// The parameters of a model that are pruned; globs that prune nothing and weights that cannot be pruned are errors.
+// The pruned parameters of a model.
 std::vector<const Parameter*> pruned_parameters(const Train& train, const std::vector<Parameter>& parameters);
+// Reports globs that prune nothing, and weights that cannot be pruned.
 void check_prune(const Train& train, const Instance& e, Diagnostics& errors);
 
-// A result of @metrics: the share of 0 in these parameters, f64[].
+// Adds a result to @metrics: the share of zeros in these parameters, f64[].
 void add_sparsity(ir::Graph& metrics, const std::vector<const Parameter*>& pruned);
 
 }  // namespace heddle::frontend
