@@ -36,7 +36,7 @@ struct AccumulateOptions {
 };
 
 struct Accumulated {
-  Instance instance;  // its graph holds the loops, and its tables describe the whole step
+  Instance instance;  // its graph holds the loops; its tables no longer describe a micro-batch
   Losses losses;
   ir::ValueId counted;  // how much of the step counts in the losses; invalid if that does not depend on the data
   std::vector<MeasureStates> measures;
