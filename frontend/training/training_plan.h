@@ -20,11 +20,11 @@ struct Metric {
 
 struct PlannedInput {
   std::string name;
-  ir::Type row;            // one row, without the batch dimension
-  int64_t below = -1;      // labels of a classification lie in [0, below), or are -100; -1: not an index
-  bool looked_up = false;  // it is an index of elements: -100 is not allowed
-  ir::Dims stored = {};    // the shape of a row in the file, from which the maps make `row`
-  int64_t one_hot = 0;     // the number of classes that a map puts into the last axis; 0: none
+  ir::Type row;                             // one row, without the batch dimension
+  int64_t below = -1;                       // indices and labels lie in [0, below), or a label is -100; -1: neither
+  bool looked_up = false;                   // it is an index of elements: -100 is not allowed
+  ir::Dims stored = {};                     // the shape of a row in the file, from which the maps make `row`
+  int64_t one_hot = 0;                      // the number of classes that a map puts into the last axis; 0: none
   std::vector<Diagnostic> bounded_by = {};  // a note that says where `below` comes from
   bool channels_first = false;              // for an image with three axes
   bool cast = false;                        // a map converts floating values to integers
