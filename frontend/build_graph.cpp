@@ -39,13 +39,12 @@ bool dead(const ir::Graph& g, const ir::Node& n) {
 
 bool is_input(const ir::Graph& g, ValueId v) { return g[v].role == ir::Role::input; }
 
-// Indices that a loop over micro-batches has stacked: nothing but their check reads them (Stepping::indices).
+// Whether the indices were stacked by a loop over micro-batches. Only their check reads them (Stepping::indices).
 bool is_stack(const ir::Graph& g, const IndexCheck& check) {
   return !check.known && g[check.indices].def == check.reader;
 }
 
-// Drops what neither a result nor an update nor the check of a stack depends on, inputs included, but for the one that is
-// `kept`.
+// Removes nodes and inputs on which no result, update or check of stacked indices depends. The input `kept` stays.
 void prune(ir::Graph& g, ValueId kept = {}, const std::vector<IndexCheck>& indices = {}) {
   std::set<ir::NodeId> read;
   for (const IndexCheck& check : indices)
@@ -59,8 +58,8 @@ void prune(ir::Graph& g, ValueId kept = {}, const std::vector<IndexCheck>& indic
   g.remove_inputs(gone);
 }
 
-// A step takes rows, whether or not it reads them: where nothing depends on an input, the smallest
-// one stays and says how many. Invalid where others stay.
+// The smallest input; invalid if there is none. It stays if no other input is used, because a step needs an input for
+// its number of rows.
 ValueId input_for_rows(const ir::Graph& g) {
   ValueId smallest;
   for (const ValueId v : g.inputs)
@@ -68,7 +67,7 @@ ValueId input_for_rows(const ir::Graph& g) {
   return smallest;
 }
 
-// Drops what nothing depends on, and asks of the rest whether its indices are inside.
+// Removes unused nodes and inputs, and adds the checks of the remaining indices.
 void finish(ir::Graph& g, const std::vector<IndexCheck>& indices) {
   const ValueId rows = input_for_rows(g);
   prune(g, rows, indices);
@@ -78,7 +77,8 @@ void finish(ir::Graph& g, const std::vector<IndexCheck>& indices) {
   add_index_checks(g, indices);
 }
 
-// The loss and, where it depends on the data, how much of the batch counts in it: a batch of labels may have none.
+// Adds the losses and metrics. Results are the loss and, if it depends on the data, its count in the batch, which may
+// be 0.
 std::vector<MeasureStates> add_measures(Instance& e, const Model& model, const Losses& loss, Diagnostics& errors) {
   e.graph.outputs.push_back(loss.total);
   Totals totals = add_totals(e, model, loss, errors);
@@ -92,30 +92,31 @@ struct TrainGraph {
   std::vector<IndexCheck> indices;
   std::vector<Parameter> parameters, averaged;
   std::vector<MeasureStates> measures;
-  std::vector<Diagnostic> refusals;  // why it cannot run, though it tells which states there are
+  std::vector<Diagnostic> refusals;  // reasons why it cannot run; it is still built, to find the states
   std::vector<KeptState> kept = {};
 };
 
-// What losses and metrics are told, and what they leave.
+// An option for losses and metrics, and the bodies of loops that they add.
 struct Measured {
   int64_t most_logit_bytes = kMostLogitBytes;
-  std::vector<ir::Graph> bodies;  // of their loops
-  std::vector<ir::Graph> steps;   // of loops over micro-batches, which run others
+  std::vector<ir::Graph> bodies;  // of loops in losses and metrics
+  std::vector<ir::Graph> steps;   // of loops over micro-batches, which scan other bodies
 };
 
-// Bodies of the loops that measures have, which stand behind those of the instance that `e` is a copy of.
+// Moves the bodies of loops in losses and metrics to `bodies`. They stand behind the `of_network` bodies of the
+// network.
 void take_bodies(Instance& e, size_t of_network, std::vector<ir::Graph>& bodies) {
   const auto first = e.bodies.begin() + static_cast<std::ptrdiff_t>(of_network);
   std::move(first, e.bodies.end(), std::back_inserter(bodies));
 }
 
-// Those that are new: two entries may have micro-batches of one size.
+// Adds bodies with new names only: two entries may have micro-batches of the same size, and so the same bodies.
 void take_new(std::vector<ir::Graph>& bodies, std::vector<ir::Graph> more) {
   for (ir::Graph& body : more)
     if (std::ranges::count(bodies, body.name, &ir::Graph::name) == 0) bodies.push_back(std::move(body));
 }
 
-// What a step makes of its losses, gradients and states.
+// Adds the last updates to a training graph and returns it with the tables that the other graphs need.
 TrainGraph finished(Instance& e, const Model& model, const std::vector<IndexCheck>& indices,
                     std::vector<MeasureStates> measures, std::vector<Parameter> averages, const std::string& name) {
   for (const ir::Update& u : e.updates) e.graph.updates.push_back(u);
@@ -166,7 +167,7 @@ TrainGraph train_graph(ModelInstances& instances, ir::BatchKind kind, int64_t ba
                   ir::entry_name({ir::Phase::train, kind, model.length}));
 }
 
-// Reads the averages of `averaged` in the place of these parameters.
+// The graph of an evaluation. It reads the averages of the parameters `averaged` instead of the parameters.
 ir::Graph eval_graph(ModelInstances& instances, ir::BatchKind kind, int64_t batch, Diagnostics& errors,
                      SameNetwork& same, const std::vector<Parameter>& averaged, Measured& measured) {
   const Model& model = instances.model();
@@ -194,8 +195,8 @@ ir::Graph predict_graph(ModelInstances& instances, int64_t batch, Diagnostics& e
   return std::move(e.graph);
 }
 
-// PyTorch begins with zeros in the row of an embedding's padding, and reads it as any other: a file
-// of weights means the same in both.
+// Sets the row of an embedding's padding to zeros. Like PyTorch, only the initial value is special, so that a file of
+// weights means the same in both.
 ValueId with_zero_row(ir::Builder& b, ValueId value, int64_t row) {
   const ir::Type type = b.type(value);
   const ir::Type number{ir::DType::i32, type.dims};
@@ -204,8 +205,8 @@ ValueId with_zero_row(ir::Builder& b, ValueId value, int64_t row) {
   return b("select", {drawn, value, b.constant(0, type)});
 }
 
-// `seed` from the model, `step` and moments zero, parameters and their averages from the
-// initializers. `like` has every state.
+// The graph @init: `seed` comes from the model, parameters and their averages from the initializers, and all other
+// states start at their first value, which is mostly 0. `like` is a graph with all states.
 ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vector<Parameter>& parameters) {
   ir::Graph g;
   g.name = ir::entry_name({ir::Phase::init});
@@ -218,8 +219,8 @@ ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vecto
   b.prefix = "step.init";
   const ValueId step = b.constant(0, counter);
   g.updates = {{seed_state, seed}, {step_state, step}};
-  std::map<std::string, ValueId> starts;  // of states that do not begin with 0
-  std::map<std::string, ValueId> values;  // of what copies follow
+  std::map<std::string, ValueId> starts;  // initial values of states that do not start with 0
+  std::map<std::string, ValueId> values;  // initial values of the sources of copies
   for (const Parameter& p : parameters) {
     if (p.copy) {
       g.updates.push_back(
@@ -234,7 +235,7 @@ ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vecto
     const ValueId state = g.add_input(p.path, memory_type(p.type, p.layout), p.role, p.layout);
     ValueId value = p.init.def->build(b, p.type, p.init, random);
     if (p.zero_row >= 0) value = with_zero_row(b, value, p.zero_row);
-    // Drawn in the logical order, so that a seed means the same numbers wherever they lie.
+    // Drawn in the logical order, so that a seed gives the same numbers for any axis order in memory.
     if (!p.layout.empty()) value = b("transpose", {value}, {{"perm", p.layout}});
     g.rename(value, p.path + ".init");
     g.updates.push_back({state, value});
@@ -269,8 +270,8 @@ void require_one_number(const ir::Graph& metrics, const std::optional<EarlyStop>
                       "for example a metric with \"average\": \"macro\"");
 }
 
-// Looks at twice the batch. Where the model does not fit that, it says nothing: the batches of the entries are looked
-// at as they are built.
+// Compares the network with that for twice the batch. If the model is not valid for that batch, nothing is reported:
+// the batches of the entries are checked when they are built.
 void look_at_another_batch(ModelInstances& instances, int64_t batch, SameNetwork& same) {
   if (const Instance* other = instance_of_twice(instances, batch)) same.require(*other);
 }
@@ -279,8 +280,8 @@ void require_runnable(const TrainGraph& train, Diagnostics& errors) {
   if (!train.refusals.empty()) errors.add(UserError(train.refusals));
 }
 
-// All products of f32 may be computed as the model says, but those that make initial values. Those of a mixed training
-// say so since they were instantiated.
+// Sets the model's precision for all f32 products except those for initial values. In a mixed-precision training, the
+// instantiation has already set it.
 void allow_precision(ir::Module& m, const std::string& precision) {
   if (precision == "f32" || ir::mixed_type(precision)) return;
   for (ir::Graph* graph : m.all_graphs()) {
@@ -294,7 +295,7 @@ void allow_precision(ir::Module& m, const std::string& precision) {
   }
 }
 
-// Those bodies that a graph scans, itself or through a body.
+// The bodies that a graph scans, directly or through another body.
 std::vector<ir::Graph> scanned(std::vector<ir::Graph> bodies, const std::vector<ir::Graph>& graphs) {
   std::set<std::string> names;
   const auto meet = [&](const ir::Graph& g) {
@@ -311,7 +312,7 @@ std::vector<ir::Graph> scanned(std::vector<ir::Graph> bodies, const std::vector<
   return bodies;
 }
 
-// An epoch begins at the start of the rows: what layers keep is zero again.
+// Resets the states of stateful layers to zero at the end of an epoch, because the next one starts at the first row.
 void forget(ir::Graph& after_epoch, const std::vector<KeptState>& kept) {
   ir::Builder b(after_epoch);
   for (const KeptState& state : kept) {
@@ -321,8 +322,8 @@ void forget(ir::Graph& after_epoch, const std::vector<KeptState>& kept) {
   }
 }
 
-// What runs between epochs and splits: @reset, @metrics and, where a schedule of the training or a
-// layer that keeps states asks for it, @after_epoch.
+// Adds the graphs that run between epochs and splits: @reset, @metrics and, if a schedule or a stateful layer needs it,
+// @after_epoch.
 void add_measure_graphs(ir::Module& m, const Model& model, const std::vector<MeasureStates>& measures,
                         const std::vector<KeptState>& kept, const std::vector<const Parameter*>& pruned, bool trains) {
   m.graphs.push_back(reset_graph(measures));
@@ -356,7 +357,7 @@ void add_shorter(ir::Module& m, ModelInstances& instances, const BuildOptions& o
   errors.throw_if_any();
 }
 
-// What entries of several lengths keep, as the totals of a metric, is one thing for all of them.
+// Checks that states, such as the totals of a metric, have the same type in the entries of all lengths.
 void require_same_states(const ir::Module& m, const Buckets& buckets) {
   std::map<std::string, ir::Type> types;
   for (const ir::Graph& g : m.graphs)

@@ -19,7 +19,7 @@ constexpr std::array<std::pair<std::string_view, double>, 9> kUnits = {{{"B", 1}
                                                                         {"GB", 1e9},
                                                                         {"TB", 1e12}}};
 
-// 0: no unit of memory.
+// The bytes of a unit; 0 if it is no unit of memory.
 double bytes_in(std::string_view unit) {
   for (const auto& [name, bytes] : kUnits)
     if (unit == name) return bytes;

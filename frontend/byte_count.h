@@ -1,4 +1,4 @@
-// bytes_of: what a text says of memory.
+// bytes_of: parses an amount of memory.
 //
 //   "300MiB"  ->  314572800        "8 GB"  ->  8000000000
 #pragma once
@@ -9,7 +9,8 @@
 
 namespace heddle::frontend {
 
-// A number and its unit, B to TiB; a number alone is in `unit`. Nothing where it is no number of bytes from 1 to 2^50.
+// The text is a number, with a unit from B to TB or TiB; without one, the number is in `unit`. Returns nullopt if the
+// text is malformed or the result is not between 1 and 2^50 bytes.
 std::optional<int64_t> bytes_of(std::string_view text, std::string_view unit = "B");
 
 }  // namespace heddle::frontend

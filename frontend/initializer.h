@@ -1,4 +1,5 @@
-// Initializers: how parameters start, as IR in @init, keyed by (seed, parameter path).
+// Initializers: the initial values of parameters, as IR in @init. Random values depend on the seed and the parameter's
+// path.
 //
 //   {"op": "normal", "std": 0.02} for %fc1.weight
 //     -> %fc1.weight.random: f32[128,784] = random_normal(%seed, %zero)
@@ -20,10 +21,11 @@ struct InitializerDef;
 struct Initializer {
   const InitializerDef* def = nullptr;
   std::map<std::string, double, std::less<>> values;
-  std::map<std::string, std::string, std::less<>> words;  // settings that are text
+  std::map<std::string, std::string, std::less<>> words;  // settings with text values
 };
 
-// Inputs and outputs of one unit: [out, in] of a dense weight, times the window of a convolution [out, in, h, w].
+// The fan-in and fan-out of a weight: from [out, in] of a dense weight, or [out, in, h, w] of a convolution, where both
+// are multiplied by the window's size h * w.
 struct Fans {
   double in = 1, out = 1;
 };
@@ -33,12 +35,12 @@ struct InitializerDef {
   std::string name;
   std::string doc;
   std::vector<Key> settings = {};
-  // A value of `type`; `random` makes the named source ("random_normal") for this parameter.
+  // Builds the initial value, of `type`. `random` builds a source such as "random_normal" with this parameter's stream.
   std::function<ir::ValueId(ir::Builder&, const ir::Type& type, const Initializer&,
                             const std::function<ir::ValueId(std::string_view op)>& random)>
       build;
-  std::function<void(const Settings&)> check = {};  // of settings that belong together
-  size_t least_rank = 0;                            // of the parameters that it is for
+  std::function<void(const Settings&)> check = {};  // checks settings that depend on each other
+  size_t least_rank = 0;                            // the least rank of a parameter that it can initialize
 };
 
 struct RegisterInitializer {
@@ -48,8 +50,8 @@ const InitializerDef* find_initializer(std::string_view name);
 std::vector<std::string> initializer_names();
 
 struct Part;
-// Settings evaluated over `scope`; throws UserError for unknown names and keys.
+// The initializer with its settings evaluated in `scope`. Throws UserError for unknown names and keys.
 Initializer make_initializer(const Part& part, const Scope& scope);
-Initializer make_initializer(const std::string& name);  // with its defaults
+Initializer make_initializer(const std::string& name);  // with default settings
 
 }  // namespace heddle::frontend

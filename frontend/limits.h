@@ -1,4 +1,4 @@
-// Limits on what a model file may ask for: checked with overflow-safe arithmetic before anything of that size is made.
+// Limits for model files. They are checked with overflow-safe arithmetic before anything of that size is allocated.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@ inline constexpr size_t kMaxExpressionDepth = 64;          // parentheses inside
 inline constexpr size_t kMaxRank = 8;                      // dimensions of a tensor
 inline constexpr int64_t kMaxElements = int64_t{1} << 40;  // of a tensor
 inline constexpr int64_t kMaxNodes = 20'000;               // after blocks are instantiated
-inline constexpr size_t kMostBuckets = 16;                 // of shorter rows
+inline constexpr size_t kMostBuckets = 16;                 // lengths of shorter rows
 inline constexpr size_t kMaxJoined = 499;      // inputs of a concat: with its result a kernel of 500 pointers
 inline constexpr int64_t kMaxRepeat = 10'000;  // of a block
 inline constexpr size_t kMaxBlockDepth = 32;   // blocks inside blocks

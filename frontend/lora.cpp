@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kMade = ".parametrizations.";  // in paths of what a weight is made of
 
-// "fc.parametrizations.weight.original0" -> "fc.weight": the weight that it is a part of.
+// The weight that is computed from a parameter: "fc.parametrizations.weight.original0" -> "fc.weight".
 std::string weight_of(const std::string& path) {
   const size_t at = path.find(kMade);
   if (at == std::string::npos) return path;
@@ -25,7 +25,7 @@ std::string weight_of(const std::string& path) {
 
 bool is_made(const std::string& path) { return path.find(kMade) != std::string::npos; }
 
-// What a glob means of a weight: nothing, the weight by its own path, or all matrices of a layer or block around it.
+// How a glob matches a weight: not at all, by the weight's path, or by the path of a layer or block around it.
 enum class Means { nothing, weight, around };
 
 Means meaning(const Named& pattern, const std::string& path) {
@@ -130,7 +130,7 @@ class LayerAdapter {
     at_ = b_.insert_at;
   }
 
-  // x W^T: (x down^T) up^T is added to it; x W: (x up) down.
+  // Adds (x down^T) up^T to x W^T, or (x up) down to x W.
   void product(ir::NodeId id, const Adapted& adapted) {
     const bool turned = flag(id, "transpose_b");
     const std::string name = begin(id, adapted, 1);
@@ -142,7 +142,7 @@ class LayerAdapter {
     end(id, change, name);
   }
 
-  // Rows of `up` times `down`.
+  // Adds looked-up rows of `up`, multiplied by `down`, to the rows of a table.
   void lookup(ir::NodeId id, const Adapted& adapted) {
     const std::string name = begin(id, adapted, 0);
     const Dims dims = g_[g_[id].results[0]].type.dims;
@@ -155,7 +155,7 @@ class LayerAdapter {
     end(id, b_.reshape(change, dims), name);
   }
 
-  // Some rows of a weight are adapted by those of `up`.
+  // For a slice of a weight's rows: the same slice of `up` adapts it.
   void rows_of(ir::NodeId id, const Adapted& adapted) {
     const std::string name = begin(id, adapted, 0);
     ir::Attrs attrs = g_[id].attrs;
@@ -171,7 +171,7 @@ class LayerAdapter {
               {{"rate", drops_}, {"stream", stream_of(name + ".lora_dropout")}}, name + ".dropped");
   }
 
-  // New nodes go behind this one, which reads the weight as it is.
+  // Makes the node read the weight without its adapter, and lets the builder add nodes behind it.
   std::string begin(ir::NodeId id, const Adapted& adapted, size_t operand) {
     g_.set_operand(id, operand, adapted.weight);
     b_.insert_at = at_ + 1 < g_.order.size() ? at_ + 1 : ir::Builder::kEnd;
@@ -187,7 +187,7 @@ class LayerAdapter {
     at_ = last();
   }
 
-  // The place of the last new node.
+  // The index in the order of the last new node.
   size_t last() const { return std::min(b_.insert_at, g_.order.size()) - 1; }
 
   ValueId whole(const Adapted& adapted) {

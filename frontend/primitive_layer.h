@@ -1,4 +1,4 @@
-// Operators of the IR as nodes: NumPy broadcasting and number literals made explicit.
+// Operators of the IR as nodes of a model. NumPy broadcasting and number literals become explicit nodes.
 //
 //   {"op": "mul", "in": ["x", 2.0]}  with x: f32[4,3]
 //     -> %mul.constant: f32[4,3] = constant() {shape = [4,3], value = 2}
@@ -8,11 +8,12 @@
 
 namespace heddle::frontend {
 
-// The definition of an IR operator as a node that takes what the operator takes: elementwise ones, pad and reverse.
+// The layer definition of an IR operator that takes the same operands as the layer: elementwise operators, pad and
+// reverse.
 LayerDef primitive_layer(const ir::OpDef& op);
 
-// The inputs at their common shape; literals become constants of the others' type. The first
-// `conditions` inputs have a type of their own.
+// The inputs, broadcast to their common shape. Literals become constants of the type of the other inputs. The first
+// `conditions` inputs may have another type.
 ir::Values broadcast_inputs(LayerContext& c, size_t conditions = 0);
 
 }  // namespace heddle::frontend

@@ -22,7 +22,8 @@ namespace {
 
 bool is_f32(const ir::Graph& g, ValueId v) { return g[v].type.dtype == ir::DType::f32; }
 
-// The axis of the outputs of the weight, as it lies in memory, where the node multiplies inputs by it; nothing elsewhere.
+// The axis of the outputs in the weight, in the axis order of memory, if the node is a product of inputs by a weight;
+// otherwise nullopt.
 std::optional<int64_t> outputs_of_weight(const ir::Graph& g, const ir::Node& n) {
   if (n.operands.size() != 2 || n.operands[0] == n.operands[1]) return {};
   const ValueId x = n.operands[0], w = n.operands[1];
@@ -95,7 +96,7 @@ class LayerQuantizer {
     note_readers(n.operands[1], axis, weight, first);
   }
 
-  // Those that have been made from this node on.
+  // Notes the readers of the weight among the nodes from this one on.
   void note_readers(ValueId w, int64_t axis, const std::string& weight, size_t first) {
     auto known = std::ranges::find(e_.quantized, weight, &QuantizedWeight::path);
     const ir::Layout& layout = g_[w].layout;
@@ -134,7 +135,7 @@ class LayerQuantizer {
     return {b_("straight_through", {made[0], number}), scale};
   }
 
-  // --- what inputs lie between
+  // --- the ranges of inputs
 
   ir::InputScale range_of(ValueId x, const std::string& weight) {
     const std::string low_name = ir::observed_low_name(weight), high_name = ir::observed_high_name(weight);
@@ -164,7 +165,7 @@ class LayerQuantizer {
     return next;
   }
 
-  // What is read once the training computes in whole numbers, else the other one; 1 where that is invalid.
+  // `wholes` once quantization has started, otherwise `plain`; an invalid `plain` means 1.
   ValueId if_now(ValueId wholes, ValueId plain) {
     if (!now_.valid()) return wholes;
     return b_("select",
@@ -206,7 +207,8 @@ const QuantizedWeight* found_in(const Instance& e, const std::string& path) {
   return found == e.quantized.end() ? nullptr : &*found;
 }
 
-// What else than a product of whole numbers reads the weight: an operator's name, or "". A scan has taken such products in.
+// The name of an operator that reads the weight and is no quantized product, or "". Scans are allowed: such products
+// have moved into their bodies.
 std::string other_reader(const ir::Graph& g, const Parameter& p, const QuantizedWeight& weight) {
   for (const ir::NodeId id : g[p.value].uses)
     if (std::ranges::count(weight.readers, id) == 0 && !ir::is_scan(g[id])) return g[id].op->name;

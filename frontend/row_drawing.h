@@ -1,4 +1,4 @@
-// data.draw: which rows of the training reader an epoch has, where they are drawn with replacement.
+// data.draw: an epoch draws its rows with replacement from the training rows.
 //
 //   "data": {"train": {...}, "draw": {"balance": "label"}}
 //     -> the setting {"draw.balance", {"label"}} of the reader, and row_drawing(data) = {balances, "label"}
@@ -11,12 +11,13 @@
 namespace heddle::frontend {
 
 struct RowDrawing {
-  bool balances = false;  // each value of `source` is as frequent as the others; else rows are as frequent as it says
+  bool balances = false;  // all values of `source` are equally frequent; otherwise `source` holds the weights of rows
   Named source;           // an input or a column
 };
 
-// Once the reader of the training rows is read.
+// Reads data.draw into the settings of the training reader, which must have been read before.
 void read_drawing(const Fields& fields, Data& data, Diagnostics& errors);
+// The drawing in the settings of the training reader; nullopt if there is none.
 std::optional<RowDrawing> row_drawing(const Data& data);
 
 }  // namespace heddle::frontend

@@ -1,5 +1,5 @@
-// Weights that are made of other parameters: a layer's weight in the place where it would have been a parameter. Names,
-// shapes and formulas are those of torch.nn.utils.parametrizations, so that its files load.
+// Weight normalization and spectral normalization: a layer's weight is computed from other parameters. Names, shapes
+// and formulas are those of torch.nn.utils.parametrizations, so that its files load.
 //
 //   {"name": "fc", "op": "dense", "units": 3, "weight_norm": true} over [N,4]
 //     ->  %fc.parametrizations.weight.original1: f32[3,4], called v, starts as the weight would
@@ -21,21 +21,21 @@
 
 namespace heddle::frontend {
 
-// A weight as it lies in memory, and the parameter that initializers and the layer's own rules speak of.
+// A computed weight, in the axis order of memory, and the parameter to which the initializer and other rules apply.
 struct MadeWeight {
   ir::ValueId value, original;
 };
 
-// The weight `name` of the layer, where one of its settings says what it is made of; else nothing. `dims` is its logical
-// shape. Throws UserError where both settings are given, or a setting is faulty.
+// The weight `name` of the layer, if one of the two settings is given; otherwise nullopt. `dims` is the logical shape.
+// Throws UserError if both settings are given, or if a setting is faulty.
 std::optional<MadeWeight> made_weight(LayerContext& c, const std::string& name, const ir::Dims& dims,
                                       const ir::Layout& layout, const Initializer& init);
 
-// The setting that is given and not false, "weight_norm" or "spectral_norm"; nullptr where the weight is a parameter.
+// The setting "weight_norm" or "spectral_norm" if it is given and not false; nullptr if the weight is a parameter.
 const Json* made_weight_setting(const Settings& settings);
 
-// The settings weight_norm and spectral_norm. A spectral norm is that of a matrix whose rows are the weight's axis
-// `rows`: 0, and of transposed convolutions 1, where their filters stand.
+// The settings weight_norm and spectral_norm. The spectral norm is that of a matrix whose rows are the weight's axis
+// `rows`: 1 for the filters of transposed convolutions, otherwise 0.
 std::vector<Key> made_weight_settings(int64_t rows);
 
 }  // namespace heddle::frontend

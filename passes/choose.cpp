@@ -33,7 +33,7 @@ Figures figures_of(const std::vector<Candidate>& candidates) {
   return figures;
 }
 
-// A figure is preferred to a bound, and a bound to nothing known.
+// An exact figure is preferred to a lower bound, and a lower bound to no figure.
 bool is_better(const std::optional<Figure>& a, const std::optional<Figure>& b) {
   const auto rank = [](const std::optional<Figure>& f) { return !f ? 2 : f->at_least ? 1 : 0; };
   if (rank(a) != rank(b)) return rank(a) < rank(b);

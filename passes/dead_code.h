@@ -1,16 +1,17 @@
-// Dead code: removes nodes whose results nothing reads.
+// Dead code: removes nodes whose results are unused.
 //
 //   %a: f32[4] = exp(%x)          (unused)
 //   %b: f32[4] = neg(%x)    ->    %b: f32[4] = neg(%x)
 //   return %b                     return %b
 //
-// Not a pass of its own: differentiate, flatten, simplify and layout clean up after themselves with it.
+// A helper of passes such as differentiate, flatten, simplify and layout, which remove what they leave unused.
 #pragma once
 #include "ir/graph.h"
 
 namespace heddle::passes {
 
-// Only nodes numbered `first` and later are candidates, so that a pass can remove what it made and nothing else.
+// Removes dead nodes numbered `first` and later, so a pass can limit it to the nodes that it made. Returns whether it
+// removed any.
 bool remove_dead_nodes(ir::Graph& g, size_t first = 0);
 
 }  // namespace heddle::passes

@@ -20,7 +20,7 @@ bool is_decomposable(const Node& n) {
   return std::holds_alternative<Composite>(n.op->kind) && n.op->decomposition != nullptr;
 }
 
-// The decomposition goes to the end of the order. False where it has nothing to say.
+// Appends the decomposition to the order and unlinks the node. Returns false if the decomposition is empty.
 bool decompose_node(Graph& g, NodeId id, const Decomposition& decomposition) {
   const Node& node = g[id];
   const size_t first_new = g.value_count();
@@ -53,7 +53,8 @@ bool decompose_nodes(Graph& g, const std::function<bool(NodeId)>& chosen) {
   });
 }
 
-// Libraries are asked for what a decomposition makes, too: attention that none takes may hold a softmax that one does.
+// Libraries are also offered the composites inside of a decomposition: if no library takes an attention, one may take
+// the softmax in it.
 bool decompose(Module& m, const Options& options) {
   bool changed = false;
   KernelTable kernels(m);

@@ -1,5 +1,4 @@
-// Decompose: replaces every composite by the operators its definition names, until none is left
-// outside of library calls.
+// Decompose: replaces every composite by the operators of its definition, until none is left outside of library calls.
 //
 //   %p: f32[8,10] = softmax(%x)
 //   ->
@@ -7,10 +6,10 @@
 //   ...
 //   %p: f32[8,10] = div(%p.4, %p.6)
 //
-// What a GPU executes faster in several launches is replaced likewise (OpDef::in_launches). A
-// composite that a library takes whole becomes a call instead (passes/select/select.h). After
-// differentiate, so that a composite with a gradient of its own keeps it. Results keep their names;
-// what is new between them is numbered after the first.
+// On a GPU it also replaces operators that run faster as several launches (OpDef::in_launches). A composite that a
+// library executes becomes a call instead (passes/select/select.h). The pass runs after differentiate, so that a
+// composite uses its own gradient function. Results keep their names. Values between them are named after the first
+// result and numbered.
 #pragma once
 #include <functional>
 
@@ -20,8 +19,8 @@ namespace heddle::passes {
 
 bool decompose(ir::Module& m, const Options& options);
 
-// Replaces the composites among the chosen nodes by their decompositions; what these are made of
-// may be composite again.
+// Replaces the composites among the chosen nodes by their decompositions, which may contain composites. Returns whether
+// it replaced any.
 bool decompose_nodes(ir::Graph& g, const std::function<bool(ir::NodeId)>& chosen);
 
 }  // namespace heddle::passes

@@ -20,7 +20,7 @@ namespace {
 
 bool is_gradient(const Node& n) { return std::holds_alternative<Gradient>(n.op->kind); }
 
-// The gradients of one loss that are asked for, in program order.
+// The gradient nodes of one loss, in program order.
 std::vector<NodeId> requests_of(const Graph& g, ValueId loss) {
   std::vector<NodeId> requests;
   for (NodeId id : g.order)
@@ -28,7 +28,8 @@ std::vector<NodeId> requests_of(const Graph& g, ValueId loss) {
   return requests;
 }
 
-// Composites on the path that cannot differentiate themselves become operators that can; the loss may come from one.
+// The path from the requested values to the loss. Decomposes composites on it that have no gradient function, until
+// none is left. The loss itself may be the result of one.
 Path decomposed_path(Graph& g, const std::vector<NodeId>& requests) {
   Values wanted;
   for (const NodeId id : requests) wanted.push_back(g[id].operands[1]);
@@ -40,10 +41,10 @@ Path decomposed_path(Graph& g, const std::vector<NodeId>& requests) {
   }
 }
 
-// Puts the adjoints where the gradient nodes were, under their names.
+// Replaces the gradient nodes by the adjoints, which take their names.
 void answer(Sweep& sweep, const std::vector<NodeId>& requests, const Options& options) {
   Graph& g = sweep.b.graph;
-  std::set<ValueId> taken;  // two requests may have one answer; the first gives it its name
+  std::set<ValueId> taken;  // two requests may have the same adjoint; the first one names it
   for (NodeId id : requests) {
     const Node node = g[id];
     const std::string name = g[node.results[0]].name, target = g[node.operands[1]].name;
@@ -78,7 +79,7 @@ void sweep_back(Module& m, Graph& g, NodeId first, const Options& options) {
     answer(sweep, requests, options);
   }
   drop_erased(g);
-  remove_dead_nodes(g, first_node);  // gradient functions answer for operands nobody asked about
+  remove_dead_nodes(g, first_node);  // gradient functions also build gradients that were not requested
 }
 
 bool differentiate_graph(Module& m, Graph& g, const Options& options) {
@@ -93,7 +94,8 @@ bool differentiate_graph(Module& m, Graph& g, const Options& options) {
 
 }  // namespace
 
-// What says where gradients go has no more to say. A result of the graph keeps its name, and no state becomes an input.
+// Keeps a node whose result is an output, because outputs keep their names, and one that would make an input of the
+// graph the next value of a state.
 bool drop_gradient_flow(Graph& g) {
   bool changed = false;
   for (const NodeId id : std::vector<NodeId>(g.order)) {
@@ -110,14 +112,14 @@ bool drop_gradient_flow(Graph& g) {
 
 bool differentiate(Module& m, const Options& options) {
   bool changed = false;
-  // A gradient inside of a body makes bodies, which go above it.
+  // A gradient inside of a body adds bodies, which must stand before it.
   std::vector<Graph> bodies = std::exchange(m.bodies, {});
   for (Graph& body : bodies) {
     changed |= differentiate_graph(m, body, options);
     m.bodies.push_back(std::move(body));
   }
   for (Graph& g : m.graphs) changed |= differentiate_graph(m, g, options);
-  // Not before: the gradient of a scan goes through its body.
+  // Not earlier: the gradients of scans go through bodies, and need these operators there.
   for (Graph* g : m.all_graphs()) changed |= drop_gradient_flow(*g);
   if (changed && !m.bodies.empty()) trim_scans(m);
   return changed;

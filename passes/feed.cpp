@@ -12,7 +12,7 @@ using namespace ir;
 
 namespace {
 
-// A hundred milliseconds of steps of ten microseconds fit, with as many again that are being read.
+// The capacity of the ring: records of 100 ms of steps of 10 us each, and as many again that the host is still reading.
 constexpr int64_t kRecords = int64_t{1} << 15;
 
 std::vector<ValueId> inputs_of(const Graph& g) {
@@ -28,13 +28,13 @@ ValueId told(const Graph& g, OutputRole role) {
   return {};
 }
 
-// Of training steps alone.
+// The loss scale that a training step returns; invalid in other graphs.
 ValueId told_scale(const Graph& g) {
   const ValueId v = g.kind().phase == Phase::train ? g.find(kToldScale) : ValueId{};
   return v.valid() && g.is_output(v) ? v : ValueId{};
 }
 
-// What the entries have in common: the cursor's and the ring's words.
+// What all entries share: the columns, and the layouts of the cursor and the ring.
 struct Feeding {
   std::vector<FedColumn> columns;
   bool draws = false, norms = false, scales = false;
@@ -60,7 +60,8 @@ class Feeder {
   }
 
  private:
-  // Each input by a node of its own, at the beginning. They note in one cursor what is not finite, one after the other.
+  // Adds a feed node for each input, at the start of the graph. The nodes form a chain through the cursor: each one
+  // notes in it which elements are not finite.
   ValueId gather(ValueId cursor) {
     std::vector<std::string> names;
     std::vector<ValueId> made;
@@ -115,7 +116,7 @@ class Feeder {
   int64_t rows_ = 0;
 };
 
-// Without the columns that no entry takes: their rows stay where they lie.
+// The feeding of a module. Leaves out columns that no entry reads.
 Feeding plan(const Module& m, const std::vector<FedColumn>& columns) {
   Feeding feeding{.columns = columns};
   std::erase_if(feeding.columns, [&](const FedColumn& column) {

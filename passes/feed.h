@@ -1,4 +1,4 @@
-// feed: an entry that takes rows fills its inputs itself, and tells of its step.
+// feed: makes an entry gather its inputs from the data set itself, and record the results of its step in the ring.
 //
 //   graph @train(input %x: f32[8,4]) {              graph @train(cursor %cursor: u64[5], ring %ring: u64[196608]) {
 //     %loss: f32[] = ...                              %x: f32[8,4], %x.noted: u64[5] = feed(%cursor) {input = "x", ...}
@@ -10,8 +10,8 @@
 //                                                     return %loss
 //                                                   }
 //
-// Before fuse, so that memory is planned, verified and counted for what they do as for all else. Without columns
-// (Options::columns) inputs are written from outside, and nothing changes.
+// The pass runs before fuse, so that memory planning, verification and cost figures include the nodes that it adds.
+// Without columns (Options::columns) the host writes the inputs, and the pass changes nothing.
 #pragma once
 #include "passes/pass.h"
 

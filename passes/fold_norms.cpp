@@ -16,28 +16,29 @@ using namespace ir;
 
 namespace {
 
-// x + c, x - c, x * c; of `turned` c - x. `fixed` is c, one value for each channel or one for all.
+// One step of a chain: x + c, x - c or x * c; with `turned`, c - x. `rows` is x. `fixed` is c, one value per channel or
+// one for all.
 struct Step {
   NodeId node;
   Arithmetic how = Arithmetic::none;
   bool turned = false;
   ValueId rows, fixed;
 };
-// The last step first, and what the first one reads.
+// Steps that follow each other, the last one first, and `from`, the value that the first step reads.
 struct Chain {
   std::vector<Step> steps;
   ValueId from;
 };
-// y = x * scale + shift, each f32[channels]; invalid: 1 and 0.
+// y = x * scale + shift, both f32[channels]. An invalid scale means 1, an invalid shift 0.
 struct Affine {
   ValueId scale, shift;
 };
-// A product by a weight whose result has its channels last, and reshapes of it that keep them, the last one first.
+// A product by a weight, with the channels on the last axis of its result.
 struct Product {
   NodeId node;
-  size_t weight = 0;     // which operand
-  int64_t channels = 0;  // the weight's axis
-  std::vector<NodeId> moves;
+  size_t weight = 0;          // operand number of the weight
+  int64_t channels = 0;       // axis of the channels in the weight
+  std::vector<NodeId> moves;  // reshapes of the result that keep the last axis, the last one first
 };
 
 class Folding {
@@ -48,7 +49,7 @@ class Folding {
   }
 
  private:
-  // Of the last step of each chain.
+  // Folds or shortens the chain that ends with this node. Returns whether the node is replaced.
   bool visit(NodeId id) {
     const std::optional<Step> last = step(id);
     if (!last || goes_on(id)) return false;
@@ -97,7 +98,7 @@ class Folding {
            n->op->traits.spread(*n).back() + 1 == g_[c].type.rank();
   }
 
-  // Whether one more step, and nothing else, reads its result.
+  // Whether the only reader of the node's result is another step.
   bool goes_on(NodeId id) {
     const ValueId y = g_[id].results[0];
     const NodeId use = g_.only_use(y);
@@ -136,7 +137,7 @@ class Folding {
     return why.empty() ? std::optional(found) : std::nullopt;
   }
 
-  // Why no weight takes the scale, or "" and which one does.
+  // Why no weight can take the scale. If one can, returns "" and sets its place in `found`.
   std::string conflict(ValueId y, const Node& n, Product& found) {
     if (!g_.only_use(y).valid()) return fmt::format("%{} has other readers", g_[y].name);
     if (n.op->find_attr("precision") != nullptr && signature(g_, n).text("precision") != "f32")

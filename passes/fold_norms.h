@@ -1,5 +1,5 @@
-// Fold norms: in predictions, a scale and a shift of channels that parameters alone say, as a batch norm's are, go into the
-// weights of the product before them.
+// Fold norms: in predictions, moves a scale and a shift of channels, such as those of batch norm, into the weights of
+// the product before them. The scale and the shift must depend on parameters alone.
 //
 //   graph @predict(input %x, param %w: f32[16,3,3,8], buffer %mean: f32[16], param %factor: f32[16], param %bias: f32[16]) {
 //     %y: f32[2,6,6,16] = conv2d(%x, %w)
@@ -9,12 +9,13 @@
 //     %shift: f32[16] = add(mul(neg(%mean), %factor), %bias)
 //     %n = add(conv2d(%x, %w.scaled), broadcast(%shift))
 //
-// What is made of parameters alone is made once, by the pass `prepare`. A bias between the two is part of the shift. Where
-// the product has another reader, or there is none, one scale and one shift take the place of longer chains. Sums are
-// rounded at other places: results differ from those of evaluation by some units in their last places. So the pass runs on
-// request only (Options::fold_norms). It changes graphs of predictions only, whose parameters no other graph renews.
+// The pass `prepare` then computes the scaled weights and the shift once. A bias between product and norm becomes part
+// of the shift. If the product has other readers, or there is no product, a longer chain becomes one scale and one
+// shift. Rounding happens at other places, so results differ from evaluation by some units in the last place. Therefore
+// the pass runs on request only (Options::fold_norms). It changes prediction graphs only, and uses only parameters that
+// no other graph updates.
 //
-// After simplify, which leaves products and norms side by side; before prepare.
+// The pass runs after simplify, which leaves products and norms side by side, and before prepare.
 #pragma once
 #include <string_view>
 
@@ -22,7 +23,7 @@
 
 namespace heddle::passes {
 
-// How the remark of each scale begins that went into a weight.
+// The start of the remark on each scale that was folded into a weight.
 inline constexpr std::string_view kFoldedInto = "its scale goes into ";
 
 bool fold_norms(ir::Module& m, const Options& options);

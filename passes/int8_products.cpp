@@ -23,12 +23,12 @@ struct Place {
   Graph* graph;
   ValueId weight;
 };
-// What an integer product would take of the processor.
+// The sizes of a product, for time estimates.
 struct Sizes {
   double rows, columns, depth, input, weight;  // input, weight: elements
 };
 
-// So many products of bytes do not leave i32.
+// A sum of this many products of bytes fits into i32.
 constexpr double kDeepest = std::numeric_limits<int32_t>::max() / (double{kMostOfByte} * double{kMostOfSigned});
 
 bool is_weight(const Graph& g, ValueId v, const std::string& name) {
@@ -36,7 +36,7 @@ bool is_weight(const Graph& g, ValueId v, const std::string& name) {
 }
 bool begins(const Graph& g) { return g.kind().phase == Phase::init; }
 
-// But where it gets its initial value.
+// All graphs that have the weight as a parameter, except those that initialize it.
 std::vector<Place> places(Module& m, const std::string& weight) {
   std::vector<Place> all;
   for (Graph& g : m.graphs)
@@ -45,7 +45,7 @@ std::vector<Place> places(Module& m, const std::string& weight) {
   return all;
 }
 
-// A weight of a file needs none.
+// A weight from a file needs no initial value.
 void remove_initial_value(Module& m, const std::string& weight) {
   for (Graph& g : m.graphs) {
     std::vector<ValueId> weights;
@@ -55,7 +55,7 @@ void remove_initial_value(Module& m, const std::string& weight) {
   }
 }
 
-// Why the node does not multiply inputs by the weight as whole numbers would be, or "".
+// Why the node cannot become an integer product of inputs by the weight, or "".
 std::string conflict(const Graph& g, const Node& n, ValueId weight, int64_t axis) {
   const bool second = n.operands.size() == 2 && n.operands[1] == weight && n.operands[0] != weight;
   const bool f32 = second && g[n.operands[0]].type.dtype == DType::f32 && g[weight].type.dtype == DType::f32 &&
@@ -75,13 +75,13 @@ std::string conflict(const Graph& g, const Node& n, ValueId weight, int64_t axis
   return axis == outputs ? "" : "its scales lie along another axis than its outputs";
 }
 
-// --- weights that a training has made whole numbers
+// --- weights that a quantized training has made whole numbers
 
 bool is_maker(const Node& n) { return n.op->traits.makes_wholes == MakesWholes::and_scales; }
 
 bool is_gradient(const Node& n) { return std::holds_alternative<Gradient>(n.op->kind); }
 
-// Products by what the node makes of the weight.
+// Whether `product` multiplies whole numbers by `wholes`, the quantized weight.
 bool multiplies_wholes(const Graph& g, const Node& product, ValueId wholes) {
   const std::optional<ConvolutionRoles>& roles = product.op->traits.convolution;
   const bool multiplies = roles ? roles->image == 0 && roles->filter == 1 : product.op->traits.matrix_product;
@@ -121,8 +121,8 @@ Sizes sizes(const Graph& g, const Node& n) {
           .weight = static_cast<double>(w.elements())};
 }
 
-// Measured on two cores with AVX-512 VNNI: oneDNN multiplies bytes about three times as fast as f32. Inputs become
-// bytes and sums become f32 in a kernel each; a packed copy is made of the weight.
+// Measured on two cores with AVX-512 VNNI: oneDNN multiplies bytes about three times as fast as f32. One kernel
+// converts the inputs to bytes, another one converts the sums to f32, and the weight is copied once to be packed.
 double seconds_in_f32(const Sizes& s, const Target& target) {
   return 2 * s.rows * s.columns * s.depth / target.matrix_flops;
 }
@@ -132,7 +132,7 @@ double seconds_in_int8(const Sizes& s, const Target& target) {
   return seconds_in_f32(s, target) / kFaster + moved / target.cache_bandwidth + 2 * target.launch;
 }
 
-// Products by the weight, or by what has been made of it.
+// Products by the weight, or by the whole numbers that a node makes of it.
 std::vector<NodeId> products_by(const Graph& g, ValueId weight) {
   std::vector<NodeId> all;
   for (const NodeId id : g[weight].uses)
@@ -143,7 +143,8 @@ std::vector<NodeId> products_by(const Graph& g, ValueId weight) {
   return all;
 }
 
-// In all graphs. What a training has made whole numbers has its bits in int8 alone, so nothing is estimated.
+// Decides for one weight in all graphs. A weight of a quantized training is always int8 where that is possible: no
+// times are compared.
 struct Verdict {
   bool taken = false;
   std::string reason;
@@ -170,7 +171,7 @@ Verdict decide(const std::vector<Place>& all, const Int8Weight& weight, const Ta
                                   int8 * kMicro, f32 * kMicro)};
 }
 
-// One product of whole numbers in the place of one of f32.
+// Replaces f32 products by integer products in one graph.
 class Rewriter {
  public:
   Rewriter(Graph& g, const Int8Weight& weight, ValueId w, ValueId scale, ValueId input)
@@ -183,7 +184,7 @@ class Rewriter {
     end(id, scaled(sums, steps));
   }
 
-  // Of a node that makes whole numbers of the weight: those of the file take their place.
+  // `maker` quantizes the weight. Its results are replaced by the int8 weight and the scales of the file.
   void rewrite_wholes(NodeId maker) {
     const ValueId made = b_.graph[maker].results[0];
     b_.graph.replace_uses(b_.graph[maker].results[1], scale_);
@@ -210,7 +211,7 @@ class Rewriter {
     unlink(b_.graph, id);
     b_.graph.rename(result, name);
   }
-  // f32, of bytes and the weight.
+  // The product of bytes by the weight: summed in i32, then cast to f32.
   ValueId product(const Node& n, ValueId bytes) {
     Attrs attrs = n.attrs;
     attrs.erase("precision");
@@ -219,7 +220,7 @@ class Rewriter {
   ValueId as_bytes(ValueId wholes) {
     return b_.cast(wholes, weight_.input == Int8Weight::Input::fixed_unsigned ? DType::u8 : DType::i8);
   }
-  // f32[rows]: of a matrix's rows, of images.
+  // f32[rows]: the scale of each row of a matrix, or of each image.
   ValueId steps_of_rows(ValueId x) {
     Dims axes;
     for (int64_t d = 1; d < b_.type(x).rank(); ++d) axes.push_back(d);
@@ -246,13 +247,13 @@ void rewrite(const Place& place, const Int8Weight& weight) {
   ValueId input;
   if (weight.input != Int8Weight::Input::by_row && !all_whole)
     input = g.add_input(int8_input_name(weight.name), {DType::f32, {}}, Role::buffer);
-  g[place.weight].type.dtype = DType::i8;  // before casts of it are built
+  g[place.weight].type.dtype = DType::i8;  // must precede the casts of it that the rewriter builds
   Rewriter rewriter(g, weight, place.weight, scale, input);
   for (const NodeId n : uses) is_maker(g[n]) ? rewriter.rewrite_wholes(n) : rewriter.rewrite(n);
   drop_erased(g);
 }
 
-// Where no gradient is asked, what says where gradients go is in the way of products.
+// In graphs without gradients, removes the operators that only define gradients: they would hide the products.
 void drop_flows(Module& m) {
   for (Graph& g : m.graphs) {
     const auto some = [&](auto is) { return std::ranges::any_of(g.order, [&](NodeId n) { return is(g[n]); }); };

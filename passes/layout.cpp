@@ -57,7 +57,7 @@ ValueId fold_into_matmul(Builder& b, const Node& n) {
   return b(n.op->name, {x.valid() ? x : n.operands[0], y.valid() ? y : n.operands[1]}, transposing(n, ta, tb));
 }
 
-// transpose(matmul(a, b)) -> matmul(b, a), each the other way round
+// transpose(matmul(a, b)) -> matmul(b, a), with both transpose flags inverted and exchanged
 ValueId turn_matmul(Builder& b, const Node& n) {
   const Node* product =
       n.op->traits.permutation ? defined_by(b.graph, n.operands[0], &Traits::matrix_product) : nullptr;
@@ -67,8 +67,8 @@ ValueId turn_matmul(Builder& b, const Node& n) {
   return b(product->op->name, {product->operands[1], product->operands[0]}, attrs);
 }
 
-// What `v` is a transpose of, by the permutation `perm`; constants and broadcasts are built the other way where they
-// can be.
+// The value u with v = transpose(u, perm); invalid if there is none. For a constant or a broadcast, builds u if
+// `build`, else returns any valid value.
 ValueId untransposed(Builder& b, ValueId v, const Dims& perm, bool build) {
   const Node* n = b.graph.def(v);
   if (n == nullptr) return {};
@@ -83,7 +83,7 @@ ValueId untransposed(Builder& b, ValueId v, const Dims& perm, bool build) {
   return build ? b("broadcast", {ValueId(n->operands[0])}, {{"dims", to}, {"shape", dims}}) : v;
 }
 
-// The transpose that all operands could be freed of; empty when there is none.
+// The permutation that can be removed from all operands; empty if there is none.
 Dims common_perm(Builder& b, const Node& n) {
   Dims perm;
   for (ValueId v : n.operands)
@@ -116,7 +116,7 @@ ValueId below_concat(Builder& b, const Node& n) {
   return b("transpose", {b("concat", operands, {{"axis", perm[static_cast<size_t>(axis)]}})}, {{"perm", perm}});
 }
 
-// Slices and pads: lists with an entry per dimension go with the dimensions.
+// Slices and pads: their lists with one entry per dimension are permuted like the dimensions.
 ValueId below_window(Builder& b, const Node& n) {
   if (!n.op->traits.lists_by_axis) return {};
   const Node* t = defined_by(b.graph, n.operands[0], &Traits::permutation);

@@ -7,9 +7,9 @@
 //   %t: f32[10,64] = transpose(%w) {perm = [1,0]}          ->    %y: f32[8,10] = matmul(%x, %w) {transpose_b = true}
 //   %y: f32[8,10] = matmul(%x, %t)
 //
-// A transpose moves down through elementwise operators, reductions, slices, pads and concatenations. The whole of it is
-// kept only when fewer bytes are transposed afterwards. After simplify; models in NCHW arrive with transposes around
-// each convolution.
+// A transpose moves down through elementwise operators, reductions, slices, pads and concatenations. The rewritten
+// graph is kept only if it transposes fewer bytes. The pass runs after simplify. It matters for NCHW models, which
+// arrive with transposes around each convolution.
 #pragma once
 #include "passes/pass.h"
 

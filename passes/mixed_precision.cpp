@@ -39,7 +39,7 @@ class Mixing {
   }
 
  private:
-  // What the node computes in, given its rule: each case casts its operands, and the results follow from them.
+  // Casts the operands as the rule of the operator says. The types of the results follow from the operands.
   void visit(NodeId id) {
     const OpDef& op = *g_[id].op;
     if (op.traits.converts) return;
@@ -52,7 +52,7 @@ class Mixing {
         return widen(id);
       case MixedRule::restores: return restore(id);
       case MixedRule::fixed:
-        // The loss of a gradient; what it is by stays the value that the loss was computed from.
+        // Casts only the loss of a gradient. The second operand must stay the value that the loss depends on.
         if (std::holds_alternative<Gradient>(op.kind)) cast_operand(id, 0, DType::f32, "a loss is of f32");
         return infer(id);
     }
@@ -80,20 +80,20 @@ class Mixing {
     const DType dtype = seen(g_[id].operands[0]);
     is_narrow(dtype) ? restore_as(id, dtype, "and leaves 16 bits") : widen(id);
   }
-  // Whoever follows its first result reads it in 16 bits; whoever computes in f32, as it is.
+  // The result stays f32. `left_` notes that readers which follow their operands may read it in 16 bits.
   void restore_as(NodeId id, DType dtype, const char* why) {
     cast_operands(id, DType::f32, fmt::format("{} computes in f32, {}", g_[id].op->name, why));
     left_[g_[id].results[0]] = dtype;
   }
 
-  // Products inside of what computes in f32 may round their operands all the same.
+  // The operator computes in f32, but the products inside of it may round their operands to bf16.
   void permit(NodeId id, DType dtype) {
     g_[id].attrs.erase("precision");
     if (dtype == DType::bf16) g_[id].attrs["precision"] = to_string(dtype);
     changed_ = true;
   }
 
-  // --- types as readers that follow see them
+  // --- types as seen by operators that follow their operands
 
   DType seen(ValueId v) const {
     const auto at = left_.find(v);
@@ -104,7 +104,8 @@ class Mixing {
       if (is_narrow(seen(v))) return seen(v);
     return std::nullopt;
   }
-  // A constant factor would be off by the same share in each element.
+  // Whether `v` is a constant that `dtype` cannot hold exactly. Rounding it would give each element the same relative
+  // error.
   bool would_round(ValueId v, DType dtype) const {
     const Node* n = g_.def(v);
     if (n == nullptr || n->op->traits.splat == nullptr || g_[v].type.dtype != DType::f32) return false;
@@ -126,7 +127,7 @@ class Mixing {
     changed_ = true;
   }
   ValueId as(ValueId v, DType dtype, const std::string& reason) {
-    // Back from f32 to the 16 bits that it was made of.
+    // If v is itself a cast from `dtype` to f32, its operand is the answer.
     if (const Node* n = g_.def(v); n != nullptr && n->op->traits.converts && g_[n->operands[0]].type.dtype == dtype)
       if (g_[v].type.dtype == DType::f32) return n->operands[0];
     ValueId& known = casts_[{v, dtype}];
@@ -147,7 +148,7 @@ class Mixing {
     for (size_t i = 0; i < results.size(); ++i) g_[n.results[i]].type = results[i];
   }
 
-  // --- what the graph leaves
+  // --- outputs and next states
 
   ValueId kept(ValueId v, const Type& type, const char* what) {
     if (g_[v].type == type) return v;
@@ -167,8 +168,8 @@ class Mixing {
   Graph& g_;
   const Options& options_;
   Builder b_;
-  std::vector<Type> outputs_, next_;  // as they were
-  std::map<ValueId, DType> left_;     // of values of f32 that are kept in 16 bits
+  std::vector<Type> outputs_, next_;  // types before the pass
+  std::map<ValueId, DType> left_;     // f32 values that readers may take in this 16-bit type
   std::map<std::pair<ValueId, DType>, ValueId> casts_;
   bool changed_ = false;
 };

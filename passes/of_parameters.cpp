@@ -11,7 +11,7 @@ namespace {
 
 bool is_state(Role role) { return role == Role::param || role == Role::buffer; }
 
-// Kinds that belong to the graph itself.
+// Whether the operator's kind belongs to the graph itself: gradient, call or scan.
 bool is_of_graph(const OpDef& op) {
   return visit_kind(
       op,
@@ -56,7 +56,7 @@ void OfParameters::see(NodeId id) {
   for (const ValueId v : g_[id].results) made_[index_of(v)] = all;
 }
 
-// Nodes are numbered as they are built, each behind those that it reads.
+// Visits the nodes added since the last call. Their ids ascend in the order of building, so operands come first.
 void OfParameters::grow() {
   made_.resize(g_.value_count(), Made::of_rows);
   for (; seen_ < g_.node_count(); ++seen_)

@@ -1,12 +1,12 @@
-// of_parameters: which values of a graph are made of loaded parameters alone, whatever the rows hold.
+// of_parameters: finds the values of a graph that depend on loaded parameters alone, and not on the rows of a batch.
 //
 //   graph @predict(input %x, param %w, buffer %var) {
 //     %r = rsqrt(%var)          of parameters
 //     %s = constant() {..}      fixed: of nothing
 //     %y = mul(%x, %r)          of rows
 //
-// A parameter that some graph but init renews is none: what is made of it does not stay. Nor is what a kernel, a scan or
-// a gradient makes.
+// A parameter does not count if any graph other than init updates it, because values computed from it would change too.
+// Results of calls, scans and gradients never count.
 #pragma once
 #include <set>
 #include <string>
@@ -19,8 +19,8 @@ namespace heddle::passes {
 class OfParameters {
  public:
   OfParameters(const ir::Module& m, const ir::Graph& g);
-  // Values that were built since are known, too.
-  bool is_fixed(ir::ValueId v) { return at(v) != Made::of_rows; }  // of parameters, or of constants
+  // Both also accept values that were added to the graph after construction.
+  bool is_fixed(ir::ValueId v) { return at(v) != Made::of_rows; }  // depends on parameters or constants alone
   bool is_of_parameters(ir::ValueId v) { return at(v) == Made::of_parameters; }
 
  private:

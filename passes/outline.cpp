@@ -58,7 +58,7 @@ std::string KernelTable::add(Graph&& kernel) {
 
 std::string kernel_name(const Graph& kernel) {
   constexpr size_t kLongest = 32;
-  // Primitives that join are alike.
+  // All operators of a kernel of joined primitives are the same.
   if (kernel.schedule && std::holds_alternative<schedules::Primitive>(kernel.schedule->how))
     return kernel[kernel.order[0]].op->name;
   std::string all, computing;

@@ -13,7 +13,7 @@
 
 namespace heddle::passes {
 
-// Why something was done or not: an edge that was not fused, a schedule that was chosen. Nothing is silent.
+// The reason for a decision of a pass, such as an edge that was not fused or a schedule that was chosen.
 struct Remark {
   std::string pass;
   std::string graph;
@@ -21,13 +21,13 @@ struct Remark {
   std::string reason;   // "not fused: pooling reads it at other elements"
 };
 
-// What a real library says of a call: the scratch bytes it needs, or why it cannot execute it.
+// The answer of the installed library about a call: the scratch bytes it needs, or why it cannot execute it.
 struct LibraryAnswer {
   int64_t workspace = 0;
   std::string refusal;  // empty where it can
 };
-// A library that calls may go to: its rules, a file in passes/select, and what only the real one can say, asked without
-// running anything. The kernel's body is the call's meaning; its schedule holds impl and slices.
+// A library that may execute calls. `rules` come from its file in passes/select. `ask` queries the installed library
+// without running anything. The kernel's body defines what the call computes; its schedule holds impl and slices.
 struct Library;
 struct AvailableLibrary {
   const Library* rules = nullptr;
@@ -36,16 +36,16 @@ struct AvailableLibrary {
 
 struct Options {
   ir::Target target = ir::host();
-  int64_t memory_bytes = 0;                 // that a program's states and arena may take; 0: the target's
-  std::vector<AvailableLibrary> libraries;  // of equally fast ones the first is taken; empty: generated schedules only
+  int64_t memory_bytes = 0;                   // limit for the states and the arena of a program; 0: the target's memory
+  std::vector<AvailableLibrary> libraries;    // in order of preference; empty: generated text only
   std::function<void(const Remark&)> remark;  // may be empty
-  // How entries that take rows of the data set make their inputs of its columns; none: inputs are written from outside.
+  // The columns of the data set from which entries make their inputs; empty: the host writes the inputs.
   std::vector<ir::FedColumn> columns = {};
   std::vector<std::string> recompute = {};  // paths of blocks whose values are computed again for the backward sweep
-  bool prepare = false;                     // what predictions make of parameters alone is made once, in an entry
-  bool fold_norms = false;                  // scales and shifts of channels go into the weights before them
-  MeasuredChoices choices = {};             // by which candidates are taken, whatever time is predicted
-  Decided decided = {};                     // may be empty
+  bool prepare = false;                     // compute values of parameters alone once, in the entry `prepare`
+  bool fold_norms = false;                  // fold scales and shifts of channels into the weights before them
+  MeasuredChoices choices = {};             // these take precedence over predicted times
+  Decided decided = {};                     // receives each decision; may be empty
   void note(std::string pass, const ir::Graph& g, std::string subject, std::string reason) const {
     if (remark) remark({std::move(pass), g.name, std::move(subject), std::move(reason)});
   }

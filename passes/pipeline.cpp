@@ -31,47 +31,49 @@ namespace heddle::passes {
 
 const std::vector<Pass>& all_passes() {
   static const std::vector<Pass> kPasses = {
-      // Before differentiate, which makes casts of the gradients of its casts, and before every pass that makes nodes: each
-      // of them is then of the type of its operands.
+      // Before differentiate, which casts the gradients of its casts, and before every pass that makes nodes, so that
+      // nodes get the types of their operands.
       {"mixed_precision", "give what mixed products make and reach 16-bit types", mixed_precision},
-      // Before differentiate, so that gradients are taken of what is smaller, and while nobody reads pooling's index.
+      // Before differentiate: gradients are then taken of smaller values, and pooling's index has no reader yet.
       {"sink", "move relu behind max pooling, and lookups behind products of their rows", sink},
       // Before every pass that takes composites apart, so that their own gradients are used.
       {"differentiate", "replace gradient nodes by reverse accumulation", differentiate},
       // After differentiate, which makes the gradients; before decompose, while the clipping norm is one operator.
       {"flatten", "place parameters with one update rule end to end", flatten},
-      // After every pass that looks for composites by name. It asks libraries for each composite
-      // first: this is the last place where one is whole, and what it decomposes into may hold others.
+      // After every pass that looks for composites. It first asks libraries for each composite: this is the last place
+      // where composites are whole, and a decomposition may contain further ones.
       {"decompose", "give composites to a library, or replace them by the operators that define them", decompose},
-      // After decompose, whose output it cleans.
+      // After decompose, whose output it simplifies.
       {"simplify", "remove, merge, fold and cancel what changes nothing", simplify},
-      // After simplify, which leaves products and norms side by side; before prepare, which makes its weights once.
+      // After simplify, which leaves products and norms side by side; before prepare, which computes its weights once.
       {"fold_norms", "fold scales and shifts of channels into the weights before them", fold_norms},
-      // After simplify, which leaves more of parameters alone; before the passes that lay out and outline.
+      // After simplify, after which more values depend on parameters alone; before the passes that lay out and outline.
       {"prepare", "make once what predictions make of parameters alone", prepare},
-      // After simplify, which would find out that both are the same; before the passes that lay out and outline.
+      // After simplify, which would merge the copies with the originals; before the passes that lay out and outline.
       {"recompute", "compute again for the backward sweep what blocks do not keep", recompute},
-      // After simplify, which may make something else of a product; before the passes that lay out and outline products.
+      // After simplify, which may replace a product; before the passes that lay out and outline products.
       {"widen_products", "make products of 16 bits f32 ones where a library executes those", widen_products},
-      // After simplify, which finds what is fixed in all turns; before the passes that lay out and outline products.
+      // After simplify, which finds the values that are fixed in all turns; before the passes that lay out and outline
+      // products.
       {"hoist", "move products that no turn of a scan waits for out of the scan", hoist},
       // After simplify, which composes transposes; before select, which takes operands as they lie.
       {"layout", "move transposes toward each other and into matrix products", layout},
       // After layout, which decides how operands lie; before fuse, which would outline contractions as generated text.
-      // Not earlier, with the composites: an epilogue is found once simplify has cleaned what lies between.
+      // Not earlier, together with the composites: epilogues are found only in simplified graphs.
       {"select", "give contractions with their epilogues to a library", select},
-      // After select: what simplify folds and libraries take does not depend on where inputs come from. Before fuse,
-      // which makes kernels of it.
+      // After select, so that the results of simplify and select do not depend on where inputs come from. Before fuse,
+      // which makes kernels of the new nodes.
       {"feed", "make entries that read rows fill their inputs and record their steps", feed},
-      // After select, which has taken what a library executes.
+      // After select: the nodes that libraries execute are calls by then.
       {"fuse", "group the rest into kernels and choose their schedules", fuse},
-      // After fuse, which outlines each kernel with its numbers; before alias, which marks kernels for all their calls.
+      // After fuse, which outlines each kernel with its own numbers; before alias, which marks a kernel for all its
+      // calls.
       {"share", "make one kernel of kernels that differ in scalars only", share},
-      // After fuse: the values that remain are those that take memory.
+      // After fuse: only values that remain between kernels take memory.
       {"schedule_instructions", "order nodes so that less memory is live at once", schedule_instructions},
-      // After schedule_instructions: what may share storage depends on who reads last.
+      // After schedule_instructions: whether values may share storage depends on which node reads a value last.
       {"alias", "let views, concatenations and in-place results share storage", alias},
-      // Last: the offsets hold for this order and this sharing only.
+      // Last: the offsets are valid only for this order and this sharing.
       {"assign_buffers", "give values offsets in one arena", assign_buffers},
   };
   return kPasses;

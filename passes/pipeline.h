@@ -1,5 +1,5 @@
-// The order of the passes, with the reason for each constraint beside the pass it binds, and the runner that verifies
-// around each.
+// The pipeline: all passes in their order, and a runner that verifies the module before and after each pass. The
+// reasons for the order are in pipeline.cpp.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -12,19 +12,20 @@ const std::vector<Pass>& all_passes();         // in pipeline order
 const Pass* find_pass(std::string_view name);  // nullptr when unknown
 std::vector<std::string> pass_names();         // in pipeline order
 
-// What a pass took of the processor; the last one, "verify", is all that the verifier took around the others.
+// The processor time of a pass. The last entry, "verify", is the time of the verifier around all passes.
 struct PassTime {
   std::string name;
   double seconds = 0;
   bool changed = false;
 };
-double processor_seconds();  // of this thread, since it began: what else runs on the machine does not count
+double processor_seconds();  // processor time of this thread since its start; other threads and processes do not count
 struct RunOptions {
   std::string to;                                                           // stop after this pass; empty: run all
   std::function<void(const Pass&, const ir::Module&, bool changed)> after;  // for --print-after
 };
-// Verifies before the first pass and after each; a violation is a bug of the pass it names.
+// Runs the passes in order, and verifies before the first one and after each. A violation is a bug of the pass it
+// names.
 std::vector<PassTime> run_pipeline(ir::Module& m, const Options& options, const RunOptions& run = {});
-bool run_pass(const Pass& pass, ir::Module& m, const Options& options);  // verified on both sides
+bool run_pass(const Pass& pass, ir::Module& m, const Options& options);  // verifies before and after
 
 }  // namespace heddle::passes

@@ -16,7 +16,8 @@ using namespace ir;
 
 namespace {
 
-// Whether more is done than to move or convert elements, which fuses with what reads them.
+// Whether the node does more than move or convert elements. Moves and conversions fuse with their readers, so there is
+// nothing to gain.
 bool computes(const Node& n) {
   return visit_kind(
       *n.op, [](const Source&) { return false; }, [&](const Elementwise&) { return !n.op->traits.converts; },
@@ -50,7 +51,8 @@ class Preparing {
  private:
   enum : char { kUnseen, kSeenInPart, kSeen, kChosen };
 
-  // `in_part`: a lookup reads some of its elements, of which alone the others are then made.
+  // Chooses `v`, or looks for values to choose among its operands. `in_part`: a lookup reads only some elements of `v`,
+  // so computing all of them could cost more.
   void consider(ValueId v, bool in_part) {
     const char now = in_part ? kSeenInPart : kSeen;
     const Node* n = g_.def(v);
@@ -66,7 +68,8 @@ class Preparing {
       consider(n->operands[i], is<Lookup>(*n) ? i == 0 : in_part && moves);
   }
 
-  // A state of its size takes no more memory, and no longer to read, than what it is made of.
+  // Whether `v` is not larger than the parameters it is computed from, so that a state for it takes no more memory or
+  // time to read.
   bool fits(ValueId v) const {
     const std::vector<char> reached = dependencies(g_, {v});
     int64_t elements = 0;
@@ -80,7 +83,8 @@ class Preparing {
   std::vector<char> chosen_;  // by ValueId index
 };
 
-// The nodes that `values` are made of, with a state for each: the graph @prepare, and the states of `g`.
+// Builds the graph @prepare, which computes `values` and stores each in a state. Adds the states to `g` and to
+// `states`.
 Graph prepare_graph(Graph& g, const std::vector<ValueId>& values, std::vector<ValueId>& states) {
   Graph made;
   made.name = kPrepare;

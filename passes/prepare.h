@@ -1,4 +1,5 @@
-// Prepare: what predictions make of parameters alone is made once, when these have been loaded, and not with each batch.
+// Prepare: moves computations of predictions that depend on parameters alone into an entry that runs once after
+// loading.
 //
 //   graph @predict(input %x: f32[64,784], param %v: f32[128,784], param %g: f32[128,784]) {
 //     %w: f32[128,784] = mul(%v, %g)
@@ -15,12 +16,14 @@
 //     update %w.prepared <- %w
 //   }
 //
-// Whoever loads weights runs the entry `prepare` behind that. So scales of a batch norm, weight norm, adapters and pruned
-// weights cost a prediction nothing. The operators are those of before: a value has the bits that it had. It stays where
-// it is if it has more elements than the parameters that it is made of, such as a broadcast; if it only moves or converts
-// them; or if a lookup reads a part of it. Only with Options::prepare, and where no other graph renews the parameters.
+// The code that loads weights runs the entry `prepare` afterwards. So the scales of batch norm, weight norm, adapters
+// and pruned weights add no time to a prediction. The operators stay the same, so each value keeps its bits. A value is
+// not moved if it has more elements than the parameters it is computed from (a broadcast, for example), if it only
+// moves or converts them, or if a lookup reads a part of it. The pass runs only with Options::prepare, and only for
+// parameters that no other graph updates.
 //
-// After simplify and fold_norms, which leave more of parameters alone; before the passes that outline.
+// The pass runs after simplify and fold_norms, after which more values depend on parameters alone. It runs before the
+// passes that outline.
 #pragma once
 #include "passes/pass.h"
 

@@ -19,13 +19,15 @@ using namespace ir;
 
 namespace {
 
-constexpr int64_t kSmall = 8;  // so many times smaller is small
+constexpr int64_t kSmall = 8;  // a result this many times smaller than its operand is kept
 
-// Of the loop over micro-batches, as the frontend calls them: sums of gradients (frontend/training/accumulate.h).
+// Whether a carry of the loop over micro-batches sums gradients, by the name that the frontend gives it
+// (frontend/training/accumulate.h).
 bool sums_gradients(const Value& carry) { return carry.role == Role::carry && carry.name.ends_with(".grad.so_far"); }
 
-// The backward sweep and the optimizer: what the next parameters or sums of gradients are made of, and the loss and other
-// carries are not. The norm of the gradients and the loss scale tell of the sweep.
+// The nodes of the backward sweep and the optimizer, by NodeId index: those on which the next parameters or the sums of
+// gradients depend, but not the loss or other carries. The norm of the gradients and the loss scale are results of the
+// sweep, so they do not count as "other".
 std::vector<char> backward_nodes(const Graph& g) {
   Values next, told;
   for (const Update& u : g.updates) {
@@ -53,7 +55,7 @@ class Blocks {
   explicit Blocks(const std::vector<std::string>& paths) {
     for (const std::string& path : paths) known_.emplace(path, known_.size());
   }
-  // The innermost block that the name lies in; -1: none.
+  // The innermost block whose path is a prefix of the name; -1: none.
   int of(std::string_view name) const {
     for (size_t end = name.rfind('.'); end != std::string_view::npos; end = name.rfind('.', end - 1)) {
       const auto at = known_.find(std::string(name.substr(0, end)));
@@ -93,8 +95,8 @@ class Recompute {
  private:
   bool is_backward(NodeId n) const { return index_of(n) < backward_.size() && backward_[index_of(n)]; }
 
-  // Whether the node's results stay since they are much smaller than what they are made of, or since another kernel
-  // might add them up in another order.
+  // Whether a reduction's results stay: they are much smaller than the operands, or another kernel might add them up in
+  // another order.
   bool is_kept_sum(const Node& n) const {
     const auto* reduction = std::get_if<Reduction>(&n.op->kind);
     if (reduction == nullptr) return false;
@@ -104,7 +106,7 @@ class Recompute {
     return elements * kSmall <= most || (reduction->monoid.rounds && elements < most);
   }
 
-  // What is made of parameters alone is as large as these.
+  // Marks the values that depend on the rows. Values of parameters alone are not larger than these, so they stay.
   void find_data() {
     of_data_.assign(g_.value_count(), 0);
     for (const ValueId v : g_.inputs)
@@ -115,7 +117,7 @@ class Recompute {
     }
   }
 
-  // Whether the value stays in memory, whatever the sweep does: somebody else reads it later, or it is small.
+  // Whether the value stays in memory in any case: a node outside of the block and the sweep reads it, or it is small.
   bool is_kept(ValueId v, size_t block) const {
     const NodeId def = g_[v].def;
     if (!def.valid() || index_of(def) >= block_.size() || block_[index_of(def)] != static_cast<int>(block)) return true;
@@ -125,7 +127,7 @@ class Recompute {
     });
   }
 
-  // What the sweep reads of the block and does not stay, in program order.
+  // The values of the block that the sweep reads and that do not stay, in program order.
   Values needed(size_t block) const {
     Values all;
     for (const NodeId n : members_[block])
@@ -149,7 +151,8 @@ class Recompute {
     return sorted;
   }
 
-  // A gradient that the sweep has when it arrives at the block: the first one that meets what it reads of the block.
+  // A gradient that the sweep has computed when it arrives at the block: the first one that is combined with a value of
+  // the block. Invalid if there is none.
   ValueId arrival(const Values& needed) const {
     std::set<ValueId> inside(needed.begin(), needed.end());
     int first = static_cast<int>(g_.order.size());
@@ -168,8 +171,9 @@ class Recompute {
     return {};
   }
 
-  // Whether the gradient is made of what the sweep reads of the block, also by what other blocks wait for: then waiting for
-  // it would never end. Of models with phases, whose sweeps read one block several times.
+  // Whether the gradient depends on the sweep's reads of the block, directly or through values that other blocks wait
+  // for. Waiting for it would then be a cycle. This occurs in models with phases, whose sweeps read one block several
+  // times.
   bool is_made_of(ValueId dy, const Values& values) const {
     const std::set<ValueId> read(values.begin(), values.end());
     std::vector<char> seen(g_.node_count(), 0);

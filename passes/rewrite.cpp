@@ -6,7 +6,7 @@
 namespace heddle::passes {
 
 void unlink(ir::Graph& g, ir::NodeId n) {
-  std::vector<ir::NodeId> order = std::exchange(g.order, {n});  // all that erase searches for the entry
+  std::vector<ir::NodeId> order = std::exchange(g.order, {n});  // erase searches the order: here it has one entry
   g.erase(n);
   g.order = std::move(order);
 }

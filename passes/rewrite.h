@@ -1,4 +1,4 @@
-// Rewrites the nodes of a graph one after another, in time that does not depend on how many there are.
+// Rewriting of a graph node by node. The time per node does not depend on the size of the graph.
 //
 //   visit(%y = neg(%a)) builds %y.1 = relu(%x), lets it stand for %y and unlinks %y
 //   order [.., %y, ..]    ->    [.., %y.1, ..], and %y.1 is visited next
@@ -9,17 +9,17 @@
 
 namespace heddle::passes {
 
-// Erases a node in time that does not depend on the length of the order, where its entry stays until `drop_erased`.
+// Erases a node in constant time. Its entry in the order stays until `drop_erased`.
 void unlink(ir::Graph& g, ir::NodeId n);
-// Where a live node stands in the order.
+// The position of a live node in the order.
 size_t place_of(const ir::Graph& g, ir::NodeId n);
-// The last node of the order takes the place of another one, which stands at the end from then on.
+// Exchanges the last node of the order with `old`.
 void take_place(ir::Graph& g, ir::NodeId old);
 // Drops the entries of erased nodes from the order.
 void drop_erased(ir::Graph& g);
 
-// While it lives, what is built goes to the end of g.order, and so before what stood at `place`;
-// the rest of the order is put back once, not moved by each insertion.
+// Takes the order from `place` on away, and puts it back when destroyed. In between, nodes appended to g.order stand
+// before `place`. So the rest of the order moves once, not with each insertion.
 class BuildBefore {
  public:
   BuildBefore(ir::Graph& g, size_t place);
@@ -32,8 +32,9 @@ class BuildBefore {
   std::vector<ir::NodeId> rest_;
 };
 
-// `visit` appends what it builds to g.order, which holds nothing else meanwhile, and says whether it has unlinked the
-// node. Where it has, the new nodes take the node's place and are visited, too; else they come before it.
+// Calls `visit` for each node. It appends new nodes to g.order, which holds nothing else meanwhile, and returns whether
+// it has unlinked the node. If so, the new nodes take the node's place and are visited, too; otherwise they come before
+// it. Returns whether any node was unlinked.
 bool rewrite_nodes(ir::Graph& g, const std::function<bool(ir::NodeId)>& visit);
 
 }  // namespace heddle::passes

@@ -23,7 +23,7 @@ struct Slot {
   DType dtype = DType::f32;
 };
 
-// The slots of a kernel, and the numbers that it has there.
+// The slots of a kernel, and the number in each.
 struct Numbers {
   std::vector<Slot> slots;
   std::vector<Attr> values;
@@ -49,14 +49,14 @@ void set(Graph& k, const Slot& slot, const std::string& scalar) {
   k[k.order[slot.node]].attrs.insert_or_assign(slot.attr->name, ScalarName(scalar));
 }
 
-// Equal for kernels that may become one.
+// A key that is equal for kernels that may be merged: the body without the numbers in its slots.
 std::string shared_key(const Graph& kernel, const Numbers& numbers) {
   Graph masked = kernel;
   for (const Slot& slot : numbers.slots) set(masked, slot, "");
   return body_key(masked);
 }
 
-// Kernels that become one: which they are, and their numbers.
+// Kernels to be merged into one, and their numbers.
 struct Family {
   std::vector<size_t> kernels;  // in the module; the first stays
   std::vector<Slot> slots;
@@ -84,7 +84,7 @@ bool equal(const std::vector<Attr>& a, const std::vector<Attr>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Attr& x, const Attr& y) { return same(x, y); });
 }
 
-// A scalar of the shared kernel: where it is read, and its number in each kernel.
+// A scalar of the shared kernel, and its number in each kernel of the family.
 struct SharedScalar {
   Scalar scalar;
   const std::vector<Attr>* column = nullptr;
@@ -96,7 +96,7 @@ std::string free_name(const std::vector<Scalar>& scalars, const std::string& wis
   return name;
 }
 
-// Puts scalars into the family's first kernel. Numbers that are equal in each kernel are one scalar.
+// Replaces numbers of the family's first kernel by scalars. Slots with equal numbers in every kernel share one scalar.
 std::vector<SharedScalar> parameterize(Graph& kernel, const Family& family) {
   std::vector<SharedScalar> scalars;
   for (size_t s = 0; s < family.slots.size(); ++s) {
@@ -115,7 +115,7 @@ std::vector<SharedScalar> parameterize(Graph& kernel, const Family& family) {
   return scalars;
 }
 
-// What a call of a kernel becomes.
+// The kernel that replaces a callee, and the scalar arguments of the call.
 struct Callee {
   size_t kernel = 0;  // in the module
   Attrs numbers;
@@ -131,13 +131,13 @@ void add_callees(Callees& callees, Module& m, const Family& family) {
   }
 }
 
-// Whether `outline` named it: @add, @add.1, ...
+// Whether the kernel has a name as `outline` gives it: @add, @add.1, ...
 bool named_by_operators(const Graph& k, const std::string& base) {
   if (!k.name.starts_with(base) || k.name == base) return k.name == base;
   return k.name[base.size()] == '.' && k.name.find_first_not_of("0123456789", base.size() + 1) == std::string::npos;
 }
 
-// Numbers them without gaps, so that a deeper model has the same text.
+// Renumbers kernel names without gaps, so that a deeper model has the same text.
 void renumber(Module& m) {
   std::vector<Graph*> numbered;
   std::set<std::string> taken;
@@ -180,7 +180,7 @@ bool share(Module& m, const Options&) {
     add_callees(callees, m, family);
     for (size_t k = 1; k < family.kernels.size(); ++k) gone[family.kernels[k]] = 1;
   }
-  for (size_t i = 0; i < gone.size(); ++i)  // their names are free
+  for (size_t i = 0; i < gone.size(); ++i)  // makes the names of merged kernels available
     if (gone[i]) m.kernels[i].name.clear();
   renumber(m);
   for (Graph* g : m.all_graphs()) retarget(*g, m, callees);

@@ -13,9 +13,8 @@ using namespace ir;
 
 namespace {
 
-// The lower limit that only `v` is made of, transposes aside, where nobody else reads what lies
-// between; invalid otherwise. Which of two is larger does not change by max(x, c), so it may as
-// well be taken of the largest alone.
+// The node max(x, c) from which `v` is computed, possibly through transposes, if no other node reads the values
+// between; otherwise invalid. max(x, c) is monotonic, so it can be applied after the pooling.
 NodeId limit_above(const Graph& g, ValueId v) {
   while (g.only_use(v).valid() && g[v].def.valid()) {
     const Node& n = g[g[v].def];
@@ -26,7 +25,7 @@ NodeId limit_above(const Graph& g, ValueId v) {
   return {};
 }
 
-// True when the pooling is gone; what takes its place is at the end of the order.
+// Returns true if it replaced the pooling. The new nodes are then at the end of the order.
 bool sink_limit(Graph& g, NodeId id, const Options& options) {
   if (!g[id].op->traits.largest_and_where || !g.unused(g[id].results[1])) return false;
   const ValueId y = g[id].results[0];
@@ -50,16 +49,16 @@ bool sink_limit(Graph& g, NodeId id, const Options& options) {
   return true;
 }
 
-// A product with fewer terms than these costs about what it costs to move its result.
+// A product with fewer terms costs about as much as moving its result.
 constexpr int64_t kLeastTerms = 16;
-// The table has to be this many times smaller than what is looked up in it.
+// The table must have this many times fewer rows than are looked up in it.
 constexpr int64_t kLeastShare = 2;
 
 bool has_gradient(const Graph& g, ValueId v) {
   return std::ranges::any_of(g[v].uses, [&](NodeId n) { return std::holds_alternative<Gradient>(g[n].op->kind); });
 }
 
-// The rows that a product reads, where they are looked up in a table.
+// The lookup in a table that makes the rows of a product.
 struct LookedUp {
   NodeId lookup;
   std::vector<NodeId> moves;  // reshapes and transposes of the rows between the two, the last one first
@@ -88,7 +87,7 @@ std::optional<LookedUp> looked_up(const Graph& g, ValueId rows) {
   return std::nullopt;
 }
 
-// The indices, as the rows are moved.
+// Applies a move of the rows to their indices.
 ValueId moved(Builder& b, ValueId indices, const Node& move) {
   if (move.op->traits.reshapes) {
     Dims dims = b.type(move.results[0]).dims;
@@ -100,7 +99,7 @@ ValueId moved(Builder& b, ValueId indices, const Node& move) {
   return b(move.op->name, {indices}, {{"perm", perm}});
 }
 
-// True when the product is gone.
+// Returns true if it replaced the product.
 bool sink_lookup(Graph& g, NodeId id, const Options& options) {
   if (!g[id].op->traits.matrix_product || signature(g, g[id]).flag("transpose_a")) return false;
   const Node& product = g[id];

@@ -59,13 +59,13 @@ void Sweep::add(ValueId v, ValueId contribution) {
     return;
   }
   total = contribution;
-  // Rules that pass dy on (add, reshape of the same shape) hand back a value that has its name already.
+  // Rules that pass dy on (add, reshape to the same shape) return a value that already has such a name.
   const bool named = b.graph[contribution].name.ends_with(".grad");
   if (static_cast<size_t>(contribution.index) >= first_new && !named) b.graph.rename(contribution, name);
 }
 
 void Sweep::back_through(NodeId id) {
-  const Node node = b.graph[id];  // a copy: the gradient of a scan puts another one in its place
+  const Node node = b.graph[id];  // a copy: the gradient of a scan may replace the scan
   Values dy;
   for (const ValueId r : node.results) dy.push_back(adjoint(r));
   if (std::none_of(dy.begin(), dy.end(), [](ValueId d) { return d.valid(); })) return;

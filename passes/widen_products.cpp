@@ -49,7 +49,7 @@ class Widening {
     return true;
   }
 
-  // Readers that widen the result again read the product itself, where there are no others: whether it is so.
+  // If every reader casts the result to f32, lets them read the product itself. Returns whether it did.
   bool pass_on(ValueId result, ValueId product) {
     const auto widens = [&](NodeId use) {
       return g_[use].op->traits.converts && g_[g_[use].results[0]].type.dtype == DType::f32;
@@ -66,7 +66,8 @@ class Widening {
     return true;
   }
 
-  // Whether it is in memory as it is: a state, an input or what a scan leaves, or some of its elements.
+  // Whether the value exists in memory anyway: an input or state of the graph, a result of a scan, or a movement of
+  // one.
   bool is_given(ValueId v) const {
     const Node* n = g_.def(v);
     while (n != nullptr && std::holds_alternative<Movement>(n->op->kind) && n->operands.size() == 1)

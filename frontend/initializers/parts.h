@@ -1,4 +1,4 @@
-// Parts of initializers: random numbers moved to where a distribution has them.
+// Parts of initializers: random numbers of a given distribution.
 #pragma once
 #include <functional>
 
@@ -10,9 +10,9 @@ using Random = std::function<ir::ValueId(std::string_view op)>;
 
 // Uniform on [low, high).
 ir::ValueId between(ir::Builder& b, const Random& random, double low, double high);
-// Normal.
+// Normal, with this mean and standard deviation.
 ir::ValueId around(ir::Builder& b, const Random& random, double mean, double deviation);
-// Normal without what lies outside [low, high].
+// Normal, truncated to [low, high].
 ir::ValueId truncated(ir::Builder& b, const Random& random, double mean, double deviation, double low, double high);
 
 }  // namespace heddle::frontend

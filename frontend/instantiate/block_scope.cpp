@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kIndex = "index";
 
-// The names in all expressions; "" for each that has none.
+// Collects the names in all expressions; adds "" for an expression without names.
 void collect_names(const Json& json, std::set<std::string>& names) {
   if (json.kind == Json::Kind::text) {
     const std::vector<std::string> found = names_in(json.text);
@@ -24,7 +24,8 @@ void collect_names(const Json& json, std::set<std::string>& names) {
   for (const Json& item : json.items) collect_names(item, names);
 }
 
-// What stands where a number may: neither words of a choice nor names of parts, but what these have beside them.
+// Collects the names in values that may be numbers. Words of a choice and the "op" of parts are excluded; the other
+// keys of parts are included.
 void collect_sizes(const Json& json, KeyType type, std::set<std::string>& names) {
   if (type == KeyType::text || type == KeyType::dtype || type == KeyType::flag) return;
   if (type != KeyType::part && type != KeyType::padding) return collect_names(json, names);
@@ -32,7 +33,7 @@ void collect_sizes(const Json& json, KeyType type, std::set<std::string>& names)
     if (item.key != "op") collect_names(item, names);
 }
 
-// The words of a block's sizes; what a node's settings hold is for `take` to judge.
+// The names in a block's expressions. `take` collects those in the settings of a node.
 std::set<std::string> collect_words(
     const Block& block, const std::function<void(const NodeDef&, const Json&, std::set<std::string>&)>& take) {
   std::set<std::string> names;
@@ -50,7 +51,7 @@ std::set<std::string> collect_words(
   return names;
 }
 
-// The sizes that a block uses, for a help; `mentioned_in` holds every other word, too.
+// The sizes that a block uses, for error messages. `mentioned_in` also includes all other words.
 std::vector<std::string> sizes_of(const Block& block) {
   const std::set<std::string> names =
       collect_words(block, [](const NodeDef& node, const Json& json, std::set<std::string>& to) {
@@ -67,7 +68,7 @@ std::set<std::string> mentioned_in(const Block& block) {
                        [](const NodeDef&, const Json& json, std::set<std::string>& to) { collect_names(json, to); });
 }
 
-// An expression of the block that names nothing may not parse: evaluating it says so, at its place.
+// Whether the block has an expression without names. It may be malformed, which its evaluation reports at its location.
 bool has_nameless(const Block& block) { return std::ranges::count(sizes_of(block), "") > 0; }
 
 }  // namespace

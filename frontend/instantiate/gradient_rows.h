@@ -1,4 +1,4 @@
-// Gradients of columns: each row of u has derivatives by its own row of x alone, or the model is refused at the node.
+// Checks gradient nodes of a model: each row of u may depend only on its own row of x. Otherwise the model is refused.
 //
 //   %g: f32[8,4] = gradient(%u, %x), u: f32[8,1], with batch statistics between the two
 //     ->  "gradient 'g': each row of 'u' needs a gradient of its own, but rows of 'x' meet on the way to it"
@@ -7,7 +7,8 @@
 
 namespace heddle::frontend {
 
-// Looks at the gradients among the nodes of the graph from the `first` on, which `node` has made. `title` names it.
+// Checks the gradients among the nodes from index `first` of the graph's order on, which `node` has made. `title` names
+// the node. Throws UserError at the node.
 void require_own_rows(const Instance& e, const NodeDef& node, const std::string& title, size_t first);
 
 }  // namespace heddle::frontend

@@ -33,34 +33,34 @@ using ir::ValueId;
 
 namespace {
 
-// The node whose parameters are copies, and what they are copies of: the rule's source is a path, or, of a frame, the
-// beginning of paths.
+// A node whose parameters are copies, and the rule for them. The rule's source is a path; for a frame, a prefix of
+// paths.
 struct CopyUse {
   const NodeDef* node = nullptr;
   CopyOf rule;
 };
 
-// The names that one list of nodes sees: its own results, and what its expressions mean.
+// The context of one list of nodes: the names of results, and the scope of expressions.
 struct Frame {
   const Scope* scope = nullptr;
-  std::string prefix;               // of paths: "h.0."
-  std::string owner;                // of parameters' paths: the prefix, or that of the first use of them
-  const NodeDef* sharer = nullptr;  // the node that has the parameters of an earlier use; nullptr: they are new
-  std::optional<CopyUse> copy;      // new ones are copies
+  std::string prefix;               // of paths of nodes: "h.0."
+  std::string owner;                // of paths of parameters: `prefix`, or that of their first use
+  const NodeDef* sharer = nullptr;  // the node that shares the parameters of an earlier use; nullptr: they are new
+  std::optional<CopyUse> copy;      // set if new parameters are copies
   std::map<std::string, ValueId> values;
-  std::map<std::string, const NodeDef*> several;  // nodes whose results have names of their own
-  std::set<std::string> paths;                    // node paths in use, for unnamed nodes
-  std::map<std::string, int> unnamed;             // by op: how many names were tried
+  std::map<std::string, const NodeDef*> several;  // by node name: nodes whose results are named by `out`
+  std::set<std::string> paths;                    // used paths of nodes, for naming unnamed nodes
+  std::map<std::string, int> unnamed;             // by op: the number of names tried
   ValueId previous;                               // the last node's first result
   bool has_previous = false;
 };
 
-// The node that is being built, and whose parameters it has.
+// The node that is being built, and the owner of its parameters.
 struct ParameterUse {
   std::string path, owner;
   const NodeDef* sharer = nullptr;
   std::optional<CopyUse> copy = {};
-  size_t entry = 0;  // among the instance's nodes
+  size_t entry = 0;  // its index in Instance::nodes
 };
 
 class Instantiation {
@@ -164,7 +164,8 @@ class Instantiation {
     frame.has_previous = true;
   }
 
-  // An invalid result without an error: the reference is to a faulty node.
+  // The value of a reference. Invalid, without an error, if it refers to a faulty node. Throws UserError if it is
+  // unknown.
   ValueId resolve(const Reference& reference, const Frame& frame) {
     if (const auto it = frame.values.find(reference.name); it != frame.values.end()) return it->second;
     for (const std::string& path : {frame.owner + reference.name, reference.name}) {
@@ -175,20 +176,20 @@ class Instantiation {
     if (is_of_failed(frame.prefix + reference.name) || is_of_failed(reference.name)) return {};
     if (const auto it = frame.several.find(reference.name); it != frame.several.end())
       throw no_value(reference, *it->second);
-    // check_references has found every name without a dot.
+    // check_references has already checked names without a dot.
     std::vector<std::string> known;
     for (const Parameter& p : out_.parameters) known.push_back(p.path);
     throw UserError(reference.where, fmt::format("there is no parameter {}", quote(reference.name)),
                     suggest_defined(reference.name, known));
   }
 
-  // Whether it is a faulty node, or has one inside.
+  // Whether the path is that of a faulty node, or of a block with one inside.
   bool has_failed(const std::string& path) const {
     const auto inside = failed_.lower_bound(path + ".");
     return failed_.contains(path) || (inside != failed_.end() && inside->starts_with(path + "."));
   }
 
-  // Whether it is a faulty node, or a parameter that one of them has left unmade.
+  // Whether the path is that of a faulty node, or of a parameter that a faulty node has not made.
   bool is_of_failed(const std::string& path) const {
     for (size_t end = path.find('.'); end != std::string::npos; end = path.find('.', end + 1))
       if (failed_.contains(path.substr(0, end))) return true;
@@ -203,7 +204,7 @@ class Instantiation {
             fmt::format("known: {}", fmt::join(names, ", "))};
   }
 
-  // The node's inputs in the order of `ports`; nullopt where one is faulty.
+  // The node's inputs in the order of `ports`; nullopt if one is faulty.
   std::optional<ir::Values> inputs(const NodeDef& node, const std::vector<std::string>& ports, const Frame& frame,
                                    std::vector<Reference>& references) {
     references = node.in;
@@ -312,7 +313,8 @@ class Instantiation {
     return made;
   }
 
-  // What layers keep of their inputs goes from one use of a weight to the next, as running statistics do.
+  // Quantizes the products of a layer. The ranges of inputs pass from one use of a weight to the next, like running
+  // statistics.
   void quantize(size_t first, ir::Values& made) {
     const RangeStates ranges{[this](const std::string& path, const Location& where) {
                                const auto known = by_path_.find(path);
@@ -347,7 +349,7 @@ class Instantiation {
     out_.nodes[entry].end = static_cast<int64_t>(out_.graph.node_count());
   }
 
-  // What is no value around the node is a parameter of another one.
+  // Notes the parameters of other nodes that the node reads: references that are no values.
   void add_parameters_read(InstanceNode& entry, const std::vector<Reference>& references, const Frame& frame) const {
     for (const Reference& r : references) {
       if (r.literal || r.name.empty() || frame.values.count(r.name) > 0) continue;
@@ -523,7 +525,8 @@ class Instantiation {
     return made;
   }
 
-  // A fault of `with` hides no other: the block is built without.
+  // The scope of a scan's block. If `with` is faulty, the block is built without it, so that its other faults are
+  // found, too.
   Scope scan_scope(NodeDef use, const Block& block, const Scope& around) {
     try {
       return block_scope(model_, options_.batch, use, block, around);
@@ -630,8 +633,8 @@ class Instantiation {
     return faulty ? std::nullopt : std::optional(std::move(turn));
   }
 
-  // What a layer keeps of a turn, such as running statistics, is carried to the next one; the last one's is kept of the
-  // step. Returns what is carried.
+  // Makes buffers that a turn updates, such as running statistics, carries of the scan. Their last values become the
+  // updates of the step. Returns the buffers.
   ir::Values carry_updates(Turn& turn, size_t before) {
     ir::Values kept;
     ir::Updates around;
@@ -719,17 +722,17 @@ class Instantiation {
 
   // --- parameters ---
 
-  // The path whose parameters the node has: its own, or that of their first use.
+  // The path under which the node's parameters are stored: that of the node, or that of their first use.
   static std::string owner_of(const NodeDef& node, const Frame& frame, const std::string& path) {
     return frame.owner + (node.share && !node.copies() ? node.share->text : path.substr(frame.prefix.size()));
   }
 
-  // Around a node that shares, another one may: what does not fit is then the outer one's.
+  // The sharing node that errors refer to. If sharing nodes are nested, it is the outer one.
   static const NodeDef* sharer_of(const NodeDef& node, const Frame& frame) {
     return frame.sharer == nullptr && node.share && !node.copies() ? &node : frame.sharer;
   }
 
-  // Of a node that copies, or is inside of one. A second use of copies makes none.
+  // The copy rule of a node that copies or is inside of one. A node that shares parameters makes no copies.
   static std::optional<CopyUse> copy_of(const NodeDef& node, const Frame& frame, const std::string& path) {
     if (sharer_of(node, frame) != nullptr) return {};
     if (!node.copies()) return inside(frame.copy, path.substr(frame.prefix.size()));
@@ -775,7 +778,7 @@ class Instantiation {
         "leave \"share\" out");
   }
 
-  // The state as the uses so far have left it; in a turn of a scan, those of the turn.
+  // The value of a state after the uses so far; in a turn of a scan, after those of the turn.
   ValueId current(ValueId state) const {
     if (out_.updates.has_state(state))
       for (size_t i = out_.updates.size(); i-- > first_update_;)
@@ -783,9 +786,9 @@ class Instantiation {
     return state;
   }
 
-  // Of a state, or of what an earlier use has made of it.
+  // Sets the next value of a state. `buffer` is the state, or its value after an earlier use.
   void update(ValueId buffer, ValueId next) {
-    if (copies_.contains(buffer)) return;  // it follows its source
+    if (copies_.contains(buffer)) return;  // a copy follows its source
     out_.uses.push_back({buffer, next, use_.entry});
     if (out_.updates.has_state(buffer) || out_.updates.has_next(buffer))
       for (size_t i = first_update_; i < out_.updates.size(); ++i)
@@ -793,7 +796,8 @@ class Instantiation {
     out_.updates.push_back({buffer, next});
   }
 
-  // The parameter at `path` of the node that `sharer` names, which this use needs as `p` says.
+  // The existing parameter at `path` that `sharer` shares. Throws UserError if this use needs another one than `p`
+  // describes.
   const Parameter& first_use(const NodeDef& sharer, const std::string& path, const ParameterSpec& p) const {
     const auto at = by_path_.find(path);
     const auto fault = [&](const std::string& text, std::vector<Diagnostic> notes) {
@@ -843,7 +847,7 @@ class Instantiation {
     return new_parameter(p, init, where, p.role == ir::Role::param ? "parameter" : "buffer");
   }
 
-  // With the thin matrices of train.lora beside it, where that means it.
+  // Adds a parameter and, if train.lora matches it, its adapter.
   ValueId adapted_parameter(const ParameterSpec& p, const Initializer& init, const Location& where) {
     const ValueId v = parameter(p, init, where);
     if (!model_.train.lora || p.role != ir::Role::param || use_.sharer != nullptr) return v;

@@ -10,7 +10,7 @@ using ir::ValueId;
 
 namespace {
 
-// An earlier reader's; invalid: there is none.
+// A cast of v to its own type that an earlier reader has added; invalid if there is none.
 ValueId cast_to_itself(const ir::Graph& g, ValueId v) {
   for (const ir::NodeId use : g[v].uses)
     if (g[use].op->traits.converts && g[g[use].results[0]].type == g[v].type) return g[use].results[0];

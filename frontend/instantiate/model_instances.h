@@ -1,4 +1,4 @@
-// ModelInstances: a model and its instances, each made once, whoever asks: the plan, the summary, the graphs.
+// ModelInstances: a cache of the instances of a model. The plan, the summary and the graphs share them.
 //
 //   ModelInstances instances(model);
 //   plan_training(instances);             // instantiates for an evaluation of the model's batch
@@ -14,35 +14,37 @@ namespace heddle::frontend {
 
 class ModelInstances {
  public:
-  explicit ModelInstances(const Model& model);  // which outlives this
+  explicit ModelInstances(const Model& model);  // `model` must outlive this
   const Model& model() const { return model_; }
-  // Those of the same model of shorter rows, in the order of Model::shorter.
+  // The instances of the models for shorter rows, in the order of Model::shorter.
   size_t shorter_count() const { return shorter_.size(); }
   ModelInstances& shorter(size_t i) { return *shorter_[i]; }
-  // As instantiate_model. What has faults is instantiated, and its faults are told, each time. The
-  // result stays until the next `clear`, or until faults make it be asked for again.
+  // The instance with these options. Like instantiate_model, but made only once. A faulty instance is made again, and
+  // its faults are reported, at each call. The reference is valid until `clear`, or until a faulty instance is made
+  // again.
   const Instance& at(const InstanceOptions& options, Diagnostics& errors);
-  // Of all scans of all instances, those of shorter rows too, each before the bodies that scan it; a name means one body.
+  // The bodies of all scans of all instances, including those for shorter rows. Each stands before the bodies that scan
+  // it. A name always means the same body.
   std::vector<ir::Graph> bodies() const;
-  // Gives their memory back. Whoever asks again gets a new instance.
+  // Frees all instances. Later calls of `at` make new ones.
   void clear();
 
  private:
   struct Made {
     Instance instance;
-    bool whole = false;  // without a fault, as far as `errors` tells
+    bool whole = false;  // `errors` was empty after it was made
   };
   const Model& model_;
   std::map<InstanceOptions, Made> made_;
   std::vector<std::unique_ptr<ModelInstances>> shorter_;
 };
 
-// At twice the batch, for an evaluation: what of the network depends on the batch. nullptr where
-// the model does not take that batch, which it need not.
+// The instance for an evaluation with twice the batch. A comparison with it shows what depends on the batch. nullptr if
+// the model is not valid for that batch, which is no error.
 const Instance* instance_of_twice(ModelInstances& instances, int64_t batch);
 
-// A batch of 1 row has no rows that meet, and a column of it is one number: predictions have more. Throws UserError where
-// gradients are faulty with 2 rows.
+// With a batch of 1 row, gradient nodes that mix rows cannot be detected, but predictions have more rows. So for
+// `batch` 1 this instantiates 2 rows, and throws UserError for the faults of gradient nodes.
 void require_gradients_of_two_rows(ModelInstances& instances, int64_t batch);
 
 }  // namespace heddle::frontend

@@ -1,4 +1,4 @@
-// What a model's "outputs" name: each is computed, and is another value than those before it.
+// The outputs of a model: checks that each one is computed and differs from the others, and renames the values.
 //
 //   "outputs": {"probabilities": "p"}  ->  return %probabilities, which was %p
 #pragma once
@@ -7,16 +7,16 @@
 
 namespace heddle::frontend {
 
-// Throws UserError where an output is an input or a parameter itself, one of the others, or has the
-// name of a parameter.
+// Throws UserError if an output is an input or a parameter itself, is the same value as another output, or has the name
+// of a parameter.
 void require_outputs(const Instance& e, const Model& model);
 
-// What a value's name ends with after an output took the name: an autoencoder's output "image"
-// leaves its input "image.value".
+// The suffix of a value whose name an output takes. If an autoencoder has an output "image", its input "image" becomes
+// "image.value".
 inline constexpr const char* kNameTaken = ".value";
 
-// Results carry the names of `outputs`. A value that already has one of them is renamed, with kNameTaken at its end.
-// Throws as `require_outputs`.
+// Adds the outputs to the graph, under the names in `outputs`. Another value with such a name is renamed with the
+// suffix kNameTaken. Throws UserError like `require_outputs`.
 void add_outputs(Instance& e, const Model& model);
 
 }  // namespace heddle::frontend

@@ -14,7 +14,7 @@ namespace {
 using Axes = std::vector<int64_t>;  // of a value: the parameter's axis that each is; kMixed: none alone
 constexpr int64_t kMixed = -1;
 
-// Follows a parameter to the operators that read its elements.
+// Follows the elements of a parameter to the operators that read them.
 class Readers {
  public:
   explicit Readers(const std::vector<ir::Graph>& bodies) : bodies_(bodies) {}

@@ -1,6 +1,6 @@
-// What may not depend on the batch or on the length of rows: the entries share their parameters, the
-// weights file is for every batch, and the last rows of an epoch go through the same network as the
-// others.
+// SameNetwork: checks that the network does not depend on the batch size or on the length of rows. All entries share
+// the parameters, a weights file is valid for every batch size, and the smaller last batch of an epoch uses the same
+// network.
 //
 //   {"op": "dense", "units": "N"}   ->   "parameter 'fc.weight' is f32[64,8] with a batch of 64 and f32[128,8] with one of 128"
 #pragma once
@@ -14,7 +14,8 @@ namespace heddle::frontend {
 
 class SameNetwork {
  public:
-  // Throws UserError where the parameters' shapes or the repeats of blocks differ from those of earlier instances.
+  // Throws UserError if the shapes of parameters or the repeats of blocks and scans differ from those of earlier
+  // instances.
   void require(const Instance& e);
 
  private:
@@ -23,7 +24,7 @@ class SameNetwork {
 
   std::map<std::string, ir::Type> types_;  // by path
   std::vector<Repeat> repeats_;
-  int64_t batch_ = 0, length_ = 0;  // of the first instance; batch 0: there was none
+  int64_t batch_ = 0, length_ = 0;  // of the first instance; batch 0: no instance yet
 };
 
 }  // namespace heddle::frontend

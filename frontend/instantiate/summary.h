@@ -1,4 +1,4 @@
-// What a model consists of, node by node: shapes, parameters, and what one forward pass computes.
+// The summary of a model, node by node: shapes, parameters, and the cost of one forward pass.
 //
 //   {"name": "fc1", "op": "dense", "in": "x", "units": 4}   with x: f32[8,3]
 //     -> {path = "fc1", op = "dense", shape = "[N,4]", parameters = 16, result_bytes = 128, flops = 8*3*4*2 + 8*4}
@@ -15,38 +15,38 @@ namespace heddle::frontend {
 struct SummaryParameter {
   std::string path, shape;
   int64_t elements = 0, bytes = 0;
-  bool trained = false;  // neither frozen nor out of the loss's reach; of buffers false
+  bool trained = false;  // not frozen, and the loss depends on it; false for buffers
   bool buffer = false;
   std::vector<std::string> readers = {};  // other nodes that read it: it is shared
 };
 
 struct SummaryNode {
   std::string path, op;
-  bool block = false;  // its nodes follow, one deeper
+  bool block = false;  // a use of a block; the block's nodes follow, with a greater depth
   int depth = 0;
   std::vector<std::string> shapes;  // of its results
-  std::vector<int64_t> parameters;  // its own, as indices; each parameter is of one node
-  int64_t result_bytes = 0;         // that it makes; of blocks 0: their nodes do
+  std::vector<int64_t> parameters;  // its parameters, as indices; each one belongs to one node
+  int64_t result_bytes = 0;         // bytes of its results; 0 for blocks, whose nodes have them
   double flops = 0;                 // likewise
 };
 
-// A player of a training by phases.
+// A player of a training with phases.
 struct SummaryPhase {
   std::string name, optimizer;      // "critic", "adam"
-  std::vector<std::string> losses;  // "mse": their operators
-  std::vector<std::string> match;   // "critic.*": as the model names its parameters
-  std::vector<int64_t> parameters;  // that it renews, as indices
+  std::vector<std::string> losses;  // their operators: "mse"
+  std::vector<std::string> match;   // the globs for its parameters: "critic.*"
+  std::vector<int64_t> parameters;  // the parameters that it updates, as indices
   int64_t every = 1;                // steps
 };
 
-// What a training makes 0.
+// The pruning of a training.
 struct SummaryPruned {
   std::string amount;               // "0.5", "2:4"
   int64_t begin = 0, end = 0;       // steps
   std::vector<int64_t> parameters;  // as indices
 };
 
-// What a training makes whole numbers of.
+// The quantization of a training.
 struct SummaryQuantized {
   int64_t start = 0;                // steps before it begins
   std::string observer;             // "minmax"
@@ -63,7 +63,7 @@ struct ModelSummary {
   std::optional<SummaryQuantized> quantized = {};
 };
 
-// With the batch of train.batch, or 1. Throws UserError with every fault found.
+// Summarizes the model with the batch size of train.batch, or 1. Throws UserError with all faults found.
 ModelSummary summarize(ModelInstances& instances);
 
 }  // namespace heddle::frontend

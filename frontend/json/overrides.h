@@ -1,4 +1,4 @@
-// Overrides: values of the model file replaced before it is read.
+// Overrides: replaces values of a model file before the file is read.
 //
 //   --set train.optimizer.lr=3e-4    an object's keys, joined by dots
 //   --set nodes.conv1.filters=64     an entry of a list by its "name"
@@ -10,11 +10,12 @@
 
 namespace heddle::frontend {
 
-// Applies the object `small` of the model where that is asked for, then each of `set`, then the
-// short forms; collects faults.
+// Applies overrides in this order: the model's object `small`, if the options ask for it; each of `set`; the short
+// forms. Adds faults to `errors`.
 void apply_overrides(Json& model, const ReadOptions& options, Sources& sources, Diagnostics& errors);
 
-// Faults of `small` where it was not asked for: of a model without other faults, which its paths lead through.
+// Finds faults of `small` when it is not applied. The model must have no other faults, because the paths of `small`
+// lead through it.
 void check_small(const Json& model, Diagnostics& errors);
 
 }  // namespace heddle::frontend

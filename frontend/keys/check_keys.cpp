@@ -11,7 +11,7 @@
 namespace heddle::frontend {
 namespace {
 
-// The keys that are needed and not given.
+// The required keys that are absent.
 std::vector<Needed> missing_keys(const Members& given, const KeyLists& keys) {
   std::vector<Needed> missing;
   for (const std::span<const Key> list : {keys.common, keys.own})
@@ -29,7 +29,8 @@ std::vector<std::string> known_names(const KeyLists& keys) {
   return known;
 }
 
-// A key that is there was not meant, unless the word is its beginning ("unit" beside "units"), or no other one is near.
+// The keys that an unknown `word` may stand for: those that are absent. All keys, if the word is the beginning of the
+// nearest one ("unit" beside "units"), or no absent key is similar.
 std::vector<std::string> meant_names(const std::string& word, const Members& given, const KeyLists& keys) {
   std::vector<std::string> known = known_names(keys), absent;
   if (nearest(word, known).starts_with(word)) return known;
@@ -39,7 +40,7 @@ std::vector<std::string> meant_names(const std::string& word, const Members& giv
   return nearest(word, absent).empty() ? known : absent;
 }
 
-// What the unknown `word` was meant to be; a key that is needed then leaves `missing`.
+// A suggestion for the unknown `word`. If it is a required key, removes that from `missing`.
 std::string suggest_key(const std::string& word, const std::vector<std::string>& known, std::vector<Needed>& missing) {
   if (std::string hint = suggest_needed(word, missing); !hint.empty()) return hint;
   const bool looks_like_none = foreign_hint(word, known).empty() && nearest(word, known).empty();

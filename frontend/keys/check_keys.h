@@ -1,5 +1,5 @@
-// Checks the members of an object by its keys: unknown ones, with what they were meant to be,
-// missing ones, and values of another kind.
+// Checks the members of an object against its keys. Reports unknown members with a suggestion, missing ones, and values
+// of a wrong kind.
 //
 //   {"op": "dense", "untis": 4} by {units: integer, required}  ->  dense has no setting 'untis'; did you mean 'units'?
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace heddle::frontend {
 
-// As they stand in the file; what is null counts as absent, but has the name of a key.
+// The members as the file has them. A member with the value null counts as absent, but its name is checked.
 struct Members {
   const std::vector<Json>&values, &nulls;
 };
@@ -21,22 +21,22 @@ struct Members {
 // How messages speak of the object: "dense 'fc1'", "setting".
 struct ObjectTitle {
   std::string title;
-  Location where;                        // where it lacks a key
-  std::string_view noun = "key";         // of what it has
-  std::vector<std::string> inputs = {};  // by whose names it reads: they stand in "in", and are no keys
+  Location where;                        // location for errors about missing keys
+  std::string_view noun = "key";         // what messages call a member
+  std::vector<std::string> inputs = {};  // names of inputs; messages say that these belong in "in"
 };
 
-// The keys of an object: those that all of its family have, and its own.
+// The keys of an object: those common to its family, and its own.
 struct KeyLists {
   std::span<const Key> common, own = {};
   const Key* find(std::string_view name) const;  // nullptr when unknown
 };
 
-// The keys whose values are faulty.
+// Adds all faults to `errors`. Returns the keys whose values are faulty.
 std::set<std::string, std::less<>> check_keys(const Members& given, const KeyLists& keys, const ObjectTitle& object,
                                               Diagnostics& errors);
 
-// Runs f; a UserError that it throws is collected.
+// Runs f. If it throws a UserError, adds that to `errors`.
 void guarded(Diagnostics& errors, const std::function<void()>& f);
 
 }  // namespace heddle::frontend

@@ -1,6 +1,5 @@
-// Fields: the members of an object of the model file by its keys. What it is and what its keys are
-// is checked once, at the start; then each value is read, and a fault is reported and leaves what
-// is read into as it is.
+// Fields: reads the members of an object of the model file by its keys. The constructor checks the object and its keys.
+// A read that finds a fault reports it and leaves its target unchanged.
 //
 //   Fields fields(json, train_keys(), "train", model.let, errors);
 //   fields.read("epochs", train.epochs);
@@ -17,12 +16,12 @@ namespace heddle::frontend {
 
 class Fields {
  public:
-  // `object`, `keys` and `scope` outlive this. `title` names the object in messages: "train".
+  // `object`, `keys` and `scope` must outlive this. `title` names the object in messages: "train".
   Fields(const Json& object, std::span<const Key> keys, std::string title, const Scope& scope, Diagnostics& errors);
 
-  // As given; nullptr where it is absent, or of another kind than its key's.
+  // The member as given; nullptr if it is absent or its kind is wrong.
   const Json* find(std::string_view key) const;
-  // The value, or the default; without both `to` stays.
+  // Reads the value or the default of the key. Without both, `to` stays unchanged.
   void read(std::string_view key, bool& to) const;
   void read(std::string_view key, int64_t& to) const;
   void read(std::string_view key, double& to) const;
@@ -33,9 +32,9 @@ class Fields {
     if (find(key) == nullptr) return;
     guard([&] { to = (read_given(key, value), value); });
   }
-  // What is given, by a function of its own.
+  // Calls f with the value if it is given.
   void read(std::string_view key, const std::function<void(const Json&)>& f) const;
-  // An object inside, by its keys.
+  // Calls f with the fields of a nested object if it is given.
   void object(std::string_view key, const std::function<void(const Fields&)>& f) const;
 
   std::string named(std::string_view key) const;  // "train: 'batch'"
@@ -45,7 +44,7 @@ class Fields {
 
  private:
   const Key& declared(std::string_view key) const;
-  // Throw UserError.
+  // Read a value that is given, and throw UserError at a fault.
   void read_given(std::string_view key, bool& to) const;
   void read_given(std::string_view key, int64_t& to) const;
   void read_given(std::string_view key, double& to) const;

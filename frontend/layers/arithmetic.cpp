@@ -1,4 +1,4 @@
-// Reductions, and the operators that are both: max of one input reduces it, of two compares them.
+// Reductions, and operators with two forms: max reduces a single input, and compares two inputs element by element.
 #include <fmt/format.h>
 
 #include "frontend/layers/reduction_parts.h"

@@ -1,4 +1,4 @@
-// Filters that see one channel each, and what mixes their results.
+// depthwise_conv2d: filters that read one channel each, and the layer that mixes their results.
 #include <fmt/format.h>
 
 #include "frontend/layers/convolution.h"

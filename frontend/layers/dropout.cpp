@@ -13,7 +13,7 @@ ir::ValueId drop(LayerContext& c, ir::ValueId x, double rate) {
                 {{"rate", rate}, {"stream", c.stream()}});
 }
 
-// One draw for each row and channel.
+// Drops whole channels: one draw for each row and channel.
 ir::Values build_spatial(LayerContext& c) {
   const double rate = read_rate(c);
   c.require_channels(3);

@@ -1,14 +1,15 @@
-// What layers that read or write by indices share.
+// Parts of layers that read or write elements by indices.
 #pragma once
 #include "frontend/layer_context.h"
 
 namespace heddle::frontend {
 
 void require_indices(LayerContext& c, size_t input);
-// The setting "batch" and the last axis of input 1: x is [batch.., coordinates.., ..], the indices
-// [batch.., .., coordinates]. Returns the shape of what they find, or of updates.
+// Checks indices with coordinates, by the setting "batch" and the last axis of input 1: x is [batch.., coordinates..,
+// ..], the indices are [batch.., .., coordinates]. Returns the shape of the elements found, which is also that of
+// updates.
 ir::Dims found_by_coordinates(LayerContext& c);
-// Input 2: updates of this shape and of x's type.
+// Checks that input 2, the updates, has this shape and the type of x.
 void require_updates(LayerContext& c, const ir::Dims& dims);
 
 }  // namespace heddle::frontend

@@ -1,4 +1,4 @@
-// Layers that find elements by indices.
+// Layers that read elements by indices.
 #include <fmt/format.h>
 
 #include <numeric>

@@ -1,4 +1,4 @@
-// What the normalising layers share: eps, and the scale and bias that are learnt.
+// Parts of normalization layers: the setting eps, the learned scale and bias, and the formula.
 //
 //   {"op": "group_norm", "groups": 4, "bias": false} over 32 channels  ->  %g.weight: f32[32], and zeros
 #pragma once
@@ -6,13 +6,13 @@
 
 namespace heddle::frontend {
 
-// eps, scale and bias; `affine`: whether the two are learnt unless the model says otherwise.
+// The keys eps, scale and bias. `affine` is the default of the last two: whether they are learned.
 std::vector<Key> norm_settings(bool affine);
 
 struct Affine {
   ir::ValueId scale, bias;  // f32[size]
 };
-// The parameters weight and bias as far as wanted, ones and zeros where not.
+// Adds the parameters weight and bias, if the settings ask for them; otherwise uses ones and zeros.
 Affine make_affine(LayerContext& c, int64_t size);
 
 struct Normalized {

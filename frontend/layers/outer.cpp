@@ -1,4 +1,4 @@
-// outer: each element of one vector with each of another, of each row.
+// outer: the products of each element of one vector with each element of another, for each row.
 #include <fmt/format.h>
 
 #include "frontend/layer_context.h"

@@ -1,4 +1,4 @@
-// Values that come from nowhere: free parameters, constants, index ranges.
+// Layers without inputs that make values: free parameters, constants, index ranges.
 #include <fmt/format.h>
 
 #include "frontend/layer_context.h"

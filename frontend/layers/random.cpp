@@ -1,5 +1,5 @@
-// Random numbers of a node's own: drawn anew in each step of a training; elsewhere their mean, as
-// dropout is the identity.
+// Layers of random numbers. A training draws new ones in each step. Evaluations and predictions use their mean, just as
+// dropout is the identity there.
 #include <fmt/format.h>
 
 #include "frontend/layer_context.h"

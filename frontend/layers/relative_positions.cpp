@@ -1,4 +1,5 @@
-// relative_positions: a bias of attention by the distance of each key, as T5 has it (Raffel et al. 2020, arXiv:1910.10683).
+// relative_positions: a bias for attention by the distance between query and key, as in T5 (Raffel et al. 2020,
+// arXiv:1910.10683).
 //
 //   {"name": "near", "op": "relative_positions", "in": "x", "heads": 8}, x: [N,T,d]
 //     -> [8,T,T]: the row of near.weight for each distance; small distances have rows of their own, large ones share them

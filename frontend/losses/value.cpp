@@ -1,4 +1,5 @@
-// value: a number of the model's own. A split's is the mean of its batches', each as often as it has rows.
+// value: a number that the model computes. For a split it is the mean over the batches, weighted by their numbers of
+// rows.
 #include <fmt/format.h>
 
 #include "frontend/training/measure_parts.h"

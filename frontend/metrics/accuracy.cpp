@@ -1,4 +1,5 @@
-// accuracy: of rows by their largest logit, of labels by a threshold, or of rows whose labels are all right.
+// accuracy: the share of right rows by their largest logit, of right labels by a threshold, or of rows with only right
+// labels.
 #include "frontend/metrics/counts.h"
 #include "frontend/training/product_logits.h"
 

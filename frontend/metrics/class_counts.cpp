@@ -1,5 +1,5 @@
-// precision, recall, f1, iou, jaccard, specificity: ratios of how often a class or label was
-// predicted, was right, and was both.
+// precision, recall, f1, iou, jaccard, specificity: ratios of the counts of rows or labels that were predicted as a
+// class, that are of the class, and both.
 #include "frontend/metrics/counts.h"
 
 namespace heddle::frontend {

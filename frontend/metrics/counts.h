@@ -1,4 +1,4 @@
-// Metrics that are ratios of counts: of a class of rows, or of labels that a threshold makes of scores.
+// Metrics that are ratios of counts, such as precision and recall: for classes of rows, or for scores with a threshold.
 //
 //   {"op": "recall", "in": ["p", "t"], "threshold": 0.5}   ->   (p > 0.5 and t) / t
 #pragma once
@@ -6,8 +6,8 @@
 
 namespace heddle::frontend {
 
-// Rows (or labels) of a class that are predicted as it, that are predicted as it or are not, its rows, and all rows:
-// numbers, or one for each class. `rows` is there where the metric asks for it.
+// Counts of rows (or labels), one number or one per class. `both`: of the class and predicted as the class.
+// `predicted`: predicted as the class. `actual`: of the class. `rows`: all rows; only with CountRatio::needs_rows.
 struct Counts {
   ir::ValueId both, predicted, actual, rows;
 };
@@ -18,21 +18,22 @@ struct CountRatio {
   bool needs_rows = false;
 };
 
-// What all of them have beside their counts.
+// Settings of these metrics.
 Key threshold_setting();
 Key average_setting();
 bool has_threshold(const MeasureContext& c);
-// Says where a label for each score needs a threshold to be compared with.
+// Throws UserError if the inputs have a label for each score, but there is no threshold.
 void check_class_scores(MeasureContext& c);
 
 MetricDef counted_metric(const std::string& name, const std::string& doc, CountRatio ratio);
 
-// With a threshold.
+// The states, their update and the result of a metric with a threshold.
 std::vector<MetricState> label_states(MeasureContext& c, const CountRatio& ratio);
 ir::Values next_labels(MeasureContext& c, const CountRatio& ratio, const ir::Values& old);
 ir::ValueId finish_counts(MeasureContext& c, const CountRatio& ratio);
 
-// What a threshold makes of scores and targets: bool, of one shape, whose last axis are labels where a row has several.
+// Scores and targets after comparison with the threshold: bool, of one shape. If a row has several labels, they are the
+// last axis.
 struct Labels {
   ir::ValueId predicted, actual, valid;
   ir::Dims dims;

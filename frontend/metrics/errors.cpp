@@ -1,4 +1,4 @@
-// mse, rmse, mae: means of what predictions are off.
+// mse, rmse, mae: means of prediction errors.
 #include "frontend/training/measure_parts.h"
 
 namespace heddle::frontend {

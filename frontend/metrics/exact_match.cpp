@@ -1,4 +1,4 @@
-// exact_match: rows that are right from the first token to the last.
+// exact_match: the share of rows in which all tokens are right.
 #include <algorithm>
 
 #include "frontend/metrics/sequences.h"

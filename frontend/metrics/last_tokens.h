@@ -9,7 +9,7 @@
 
 namespace heddle::frontend {
 
-// What such a node is a slice of; nothing where it is none.
+// If the node is a slice of axis 1 up to its end, the logits of which it is a slice; otherwise nullopt.
 std::optional<Reference> sliced_logits(const Model& model, const std::string& node);
 
 }  // namespace heddle::frontend

@@ -1,4 +1,5 @@
-// Sequences that metrics compare: what is predicted, decoded, and the labels, each row without what does not count.
+// Sequences for metrics: reads the decoded predictions and the labels of each row, without the tokens that do not
+// count.
 //
 //   labels  7 5 2 -100, end 2   ->   tokens 7 5, length 2
 #pragma once
@@ -7,40 +8,41 @@
 namespace heddle::frontend {
 
 struct Sequence {
-  ir::ValueId tokens;  // [N, size], a row's own ones first; what follows them has no meaning
+  ir::ValueId tokens;  // [N, size]; the first `length` tokens of a row are valid
   ir::ValueId length;  // i32[N]
   int64_t size = 0;
 };
 
 struct SequencePair {
   Sequence predicted, reference;
-  ir::ValueId counts;  // bool[N]: false of rows all of whose labels are ignored
+  ir::ValueId counts;  // bool[N]: false for rows with only ignored labels
 };
 
-// predicted, labels; [predicted_lengths], [label_lengths]
+// The inputs: predicted, labels; optional: predicted_lengths, label_lengths.
 std::vector<std::string> sequence_inputs();
 std::vector<std::string> sequence_lengths();
-std::vector<Key> sequence_settings();  // ignore_index, end, decode
+std::vector<Key> sequence_settings();  // the keys ignore_index, end and decode
 
-// Of each row: labels that are not ignore_index, in front of label_lengths and of the first "end"; decoded predictions
-// likewise. Where each label has its logits, those of labels that are ignored do not count either.
+// Reads the sequences of each row. The labels are those that are not ignore_index, before position label_lengths and
+// before the first "end"; likewise for the decoded predictions. If each label has its own logits, those of ignored
+// labels do not count either.
 SequencePair read_sequences(MeasureContext& c);
-// What has no meaning in the types and shapes of the inputs, told at the metric's place.
+// Checks the types and shapes of the inputs. Throws UserError at the metric.
 void check_sequences(MeasureContext& c);
 
-// A metric of sequences that is a mean over rows: `next` adds to a total and to how many rows counted.
+// A metric of sequences that is a mean over rows. `next` returns the next total and the next count of rows.
 MetricDef mean_of_sequences(std::string name, std::string doc,
                             std::function<ir::Values(MeasureContext&, const ir::Values& old)> next);
 
-// Whether a place of [N, size] is one of the sequence's.
+// bool[N, size]: whether the place belongs to the sequence.
 ir::ValueId inside(MeasureContext& c, const Sequence& s, const std::string& what);
-// What is kept of a row, in front; how much it is.
+// Moves the kept values of each row to its front. The length is their number.
 Sequence compacted(MeasureContext& c, ir::ValueId values, ir::ValueId kept, const std::string& what);
-// [N] along the second axis of [N, size].
+// Broadcasts [N] to [N, size].
 ir::ValueId along_row(MeasureContext& c, ir::ValueId v, int64_t size, const std::string& what);
-// 0, 1, ... in each row of i32[N, size].
+// i32[N, size] with 0, 1, ... in each row.
 ir::ValueId places(MeasureContext& c, int64_t rows, int64_t size);
-// The first `size - by` columns, moved to the right.
+// Moves the columns to the right by `by`, and fills the first ones with `fill`.
 ir::ValueId moved_right(MeasureContext& c, ir::ValueId v, int64_t by, double fill, const std::string& what);
 
 }  // namespace heddle::frontend

@@ -1,4 +1,4 @@
-// What other frameworks call what models have here.
+// Names of other frameworks, for hints in error messages.
 //
 //   foreign_hint("Linear", layer_names())  ->  "'Linear' is called 'dense' here"
 #pragma once
@@ -8,27 +8,26 @@
 
 namespace heddle::frontend {
 
-// A row of the one table: names as plain_word gives them; what they are called here, of which the first that may stand
-// there is meant; and, where that is not a name alone, what to write.
+// A row of the table.
 struct ForeignName {
-  std::vector<std::string_view> names;
-  std::vector<std::string_view> ours;
-  std::string_view advice = {};
+  std::vector<std::string_view> names;  // names in other frameworks, in the form of plain_word
+  std::vector<std::string_view> ours;   // names in Heddle; the first one that is valid in the context is suggested
+  std::string_view advice = {};         // what to write, if a name alone is not enough
 };
 const std::vector<ForeignName>& foreign_names();
 
-// In lower case, without '_', '-' and '.'.
+// The word in lower case, without '_', '-' and '.'.
 std::string plain_word(std::string_view word);
 
-// Empty where the word is none of theirs, or what it means is none of the candidates.
+// A hint for a word of another framework. Empty if the word is unknown, or its name here is not among the candidates.
 std::string foreign_hint(std::string_view word, const std::vector<std::string>& candidates);
 
-// A name that is needed and not there, and what is said of it.
+// A required name that is absent, and the remedy in its error message.
 struct Needed {
   std::string name, remedy;
 };
-// The hint that the unknown `word` stands for one of these, which then leaves the list: that is one fault, not two. ""
-// where it looks like none.
+// If the unknown `word` looks like one of the required names, returns a hint and removes that name from the list, so
+// that only one fault is reported. Otherwise returns "".
 std::string suggest_needed(std::string_view word, std::vector<Needed>& needed);
 
 }  // namespace heddle::frontend

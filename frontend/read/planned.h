@@ -1,4 +1,4 @@
-// Names of the format that this version does not build, each with what to use instead.
+// Names of the model format that this version does not implement, each with an alternative.
 //
 //   find_planned(PlannedKind::op, "LSTM")  ->  lstm: "over a sequence: conv1d, with a dilation to reach further, ..."
 #pragma once
@@ -13,11 +13,11 @@ struct Planned {
   PlannedKind kind = PlannedKind::op;
   std::string_view name;
   std::string_view instead;
-  std::vector<std::string_view> foreign = {};  // what others call it, as plain_word gives it
+  std::vector<std::string_view> foreign = {};  // names in other frameworks, in the form of plain_word
 };
 const std::vector<Planned>& planned();
 
-// The name as the format or another framework has it; nullptr: not planned.
+// `name` may come from the format or from another framework. Returns nullptr if it is not planned.
 const Planned* find_planned(PlannedKind kind, std::string_view name);
 
 }  // namespace heddle::frontend

@@ -1,4 +1,4 @@
-// train.lora: which weights get thin matrices beside them, how thin these are, and what is trained beside them.
+// train.lora: which weights get adapters, the rank of the adapters, and which other parameters are trained.
 #include "frontend/read/read_parts.h"
 
 namespace heddle::frontend {

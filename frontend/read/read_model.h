@@ -1,4 +1,4 @@
-// Reads a model file into a Model, or throws one UserError with every fault found.
+// Reads a model file into a Model. Throws one UserError with all faults found.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace heddle::frontend {
 
-// An option of the command line that stands for an override: errors name it as it was typed.
+// A command line option that is short for an override. Errors show it as the user typed it.
 struct ShortForm {
   std::string option, path, value;  // "--lr", "train.optimizer.lr", "3e-4"
 };
@@ -18,10 +18,10 @@ struct ReadOptions {
   std::vector<ShortForm> short_forms = {};  // after `set`
 };
 
-// The model's locations point into `sources`, which outlives it and every error.
+// The model's locations point into `sources`, which must outlive the model and all errors.
 Model read_model(Sources& sources, const std::string& path, const ReadOptions& options = {});
 Model read_model(Sources& sources, const SourceFile& file, const ReadOptions& options = {});
-// Of a tree that was built, and read from no file.
+// Reads a tree that was built by calls instead of read from a file.
 Model read_model(Sources& sources, Json root, const ReadOptions& options = {});
 
 }  // namespace heddle::frontend

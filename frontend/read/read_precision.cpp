@@ -1,4 +1,4 @@
-// train.precision: in which types the training computes, and by what its loss is scaled.
+// train.precision: the types in which the training computes, and the scale of its loss.
 #include <fmt/format.h>
 
 #include "frontend/keys/model_keys.h"

@@ -1,4 +1,5 @@
-// train.quantize: which weights become whole numbers, from which step on, and what is kept of their inputs.
+// train.quantize: which weights become whole numbers, from which step on, and how the ranges of their inputs are
+// observed.
 #include <fmt/format.h>
 
 #include "frontend/read/read_parts.h"

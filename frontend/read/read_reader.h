@@ -1,5 +1,4 @@
-// A reader of the section `data`, checked against the definition that runtime/data/readers
-// registers.
+// Reads a data reader of the section `data`, and checks it against its definition in runtime/data/readers.
 //
 //   {"op": "idx", "x": "images.gz", "y": "labels.gz"} -> DataReader {op = "idx", columns = {x: images.gz, y: labels.gz}}
 #pragma once
@@ -9,7 +8,7 @@
 
 namespace heddle::frontend {
 
-// `split` names it in messages: "train".
+// `split` names the reader in messages: "train".
 DataReader read_reader(const Json& json, const std::string& split, const Model& model, Diagnostics& errors);
 
 }  // namespace heddle::frontend

@@ -1,4 +1,4 @@
-// train.early_stop and train.checkpoint: when a run ends before its length, and when it is saved.
+// train.early_stop and train.checkpoint: when a run ends early, and when it is saved.
 #include "frontend/keys/model_keys.h"
 #include "frontend/read/read_parts.h"
 

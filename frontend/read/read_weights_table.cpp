@@ -1,4 +1,4 @@
-// The section `weights`: how other programs call the parameters.
+// The section `weights`: the names of parameters in files of other programs.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,10 +1,11 @@
-// Shares: a node that has the parameters of a node before it is that node once more, with other inputs.
+// Shares: a node that shares the parameters of an earlier node is a second use of that node, with other inputs.
 //
 //   {"name": "a", "op": "dense", "in": "x", "units": 4}
 //   {"name": "b", "op": "dense", "in": "y", "share": "a"}   ->   b: units 4, whose parameters are those of a
 //
-// What the second node gives all the same must be what the first one has. The instance gives it the parameters, or, where
-// it says "average" or "copy", parameters of its own that follow them. What shares with such a node has its copies.
+// A setting that the second node gives must equal that of the first one. Instantiation gives the second node the
+// parameters or, with "average" or "copy", separate parameters that follow them. A node that shares with such a node
+// uses its copies.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace {
 
 bool is_number(const Json& json) { return json.kind == Json::Kind::integer || json.kind == Json::Kind::real; }
 
-// Whether two values say the same, in the same way: expressions are not evaluated.
+// Whether two values are written in the same way. Expressions are not evaluated.
 bool same(const Json& a, const Json& b) {
   if (is_number(a) && is_number(b)) return a.real == b.real;
   if (a.kind != b.kind || a.flag != b.flag || a.text != b.text || a.items.size() != b.items.size()) return false;

@@ -25,7 +25,8 @@ using ir::ValueId;
 
 namespace {
 
-// A running sum of so many numbers is as near as the rule for sums asks (docs/design.md, Sums): n - 1 <= 4 log2(n).
+// A running sum of up to this many numbers is as accurate as the rule for sums requires (docs/design.md, Sums): n - 1
+// <= 4 log2(n).
 constexpr int64_t kMostInOneSum = 16;
 
 const std::string kLoss(ir::output_name(ir::OutputRole::loss));
@@ -40,14 +41,14 @@ bool is_unused(const ir::Graph& g, const ir::Node& n) {
   return std::ranges::all_of(n.results, [&](ValueId v) { return g.unused(v); });
 }
 
-// A body and what it gets and leaves, by names, of which all micro-batches of a step have the same.
+// A body, with names for its operands and stacked results. The names are the same for all micro-batches of a step.
 struct Loop {
   ir::Graph body;
-  std::vector<std::string> operands;  // of operand_inputs
+  std::vector<std::string> operands;  // one per input of ir::operand_inputs
   std::vector<std::string> stacked;
 };
 
-// Drops what nothing depends on, operands included.
+// Removes unused nodes and operands.
 void prune(Loop& loop) {
   ir::Graph& body = loop.body;
   const std::vector<NodeId> order = body.order;
@@ -67,22 +68,22 @@ void prune(Loop& loop) {
   loop.operands = std::move(operands);
 }
 
-// The loops over one kind of micro-batches.
+// The loops over micro-batches of one size.
 struct Piece {
-  Instance e;  // its graph has no nodes left
+  Instance e;  // its nodes have moved into the bodies
   MicroBatches of;
   Loop counts, step;
-  std::vector<std::string> counted;     // losses whose count the data has a say in
-  std::map<std::string, double> known;  // what a row counts in the others
+  std::vector<std::string> counted;     // losses with a count that depends on the data
+  std::map<std::string, double> known;  // other losses: the count of one row
   std::vector<MeasureStates> measures;
-  std::vector<Parameter> trained;   // by the losses
+  std::vector<Parameter> trained;   // parameters that the losses train
   std::vector<std::string> losses;  // in their order
   std::vector<IndexCheck> indices;
   std::vector<ir::Graph> measure_bodies, bodies;
   std::vector<std::string> buffers;
 };
 
-// Takes the training of an instance apart.
+// Moves the training of an instance with few rows into bodies.
 class Piecing {
  public:
   Piecing(ModelInstances& instances, const AccumulateOptions& options, const Instance& whole, MicroBatches of,
@@ -99,7 +100,7 @@ class Piecing {
     piece_.e = part_;
   }
 
-  // Without a fault, unless `errors` has some.
+  // The piece is valid only if `errors` stays empty.
   Piece run() {
     Instance& e = piece_.e;
     e.most_logit_bytes = options_.most_logit_bytes;
@@ -129,7 +130,7 @@ class Piecing {
     return v;
   }
 
-  // --- the share of a micro-batch in the step: what counts in it of what counts in all
+  // --- the share of a micro-batch in the step: its count divided by the count of the step
 
   Share share(ir::Builder& b, const std::string& loss, ValueId count) {
     piece_.losses.push_back(loss);
@@ -148,7 +149,7 @@ class Piecing {
     return {b("div", {count, divisor}, {}, loss + ".share"), b("div", {count, whole}, {}, loss + ".of_nothing")};
   }
 
-  // They are summed up before a gradient is made: what they depend on is the data's.
+  // Counts are summed up before gradients are computed, so they may depend only on the data.
   void require_counts_known() {
     for (size_t i = 0; i < counts_.size(); ++i) {
       const std::vector<char> needed = ir::dependencies(g(), {counts_[i]});
@@ -201,13 +202,15 @@ class Piecing {
     }
   }
 
-  // Rows are added up once a step: those that a micro-batch looks up are as many as its indices, and not the table's.
+  // Gradients of looked-up rows are stacked and added up once per step: there are as many as indices, not as many as
+  // rows of the table.
   void stack_rows(const Parameter& p, const LookedUp& found) {
     turn_.stacked.insert(turn_.stacked.end(), {found.indices, found.gradients});
     piece_.step.stacked.insert(piece_.step.stacked.end(), {indices_of(p.path), row_gradients_of(p.path)});
   }
 
-  // Totals and buffers go from one micro-batch to the next; what a stateful layer keeps is of rows.
+  // Totals and buffers become carries, from one micro-batch to the next. States of stateful layers belong to rows, so
+  // they become slices and stacked results.
   void note_states() {
     for (const ir::Update& u : g().updates) carry(turn_, u.state, u.next, g()[u.state].name, true);
     g().updates = {};
@@ -229,7 +232,7 @@ class Piecing {
       }
   }
 
-  // Whether indices that are computed are inside is asked of all rows at once, behind the loop.
+  // Stacks computed indices, which are checked for all rows at once behind the loop.
   void stack_indices() {
     ir::Values results;
     for (const Turn::Carry& c : turn_.carries) results.push_back(c.next);
@@ -319,7 +322,7 @@ class Piecing {
   std::map<ValueId, std::string> names_;
 };
 
-// Puts loops over the step's rows in the place of what has been taken.
+// Builds the loops over the step's rows that run the bodies.
 class Stepping {
  public:
   Stepping(const Model& model, const AccumulateOptions& options, const Instance& whole, std::vector<Piece> pieces,
@@ -393,7 +396,7 @@ class Stepping {
     return row;
   }
 
-  // [batch, ...] -> [turns, ...]: those rows that the loop runs over.
+  // The rows over which the loop runs: [batch, ...] -> [turns, ...].
   ValueId rows_of(const Piece& piece, ValueId all, const ir::Type& row) {
     ir::Dims dims = b_.type(all).dims;
     b_.prefix = g()[all].name + ".rows";
@@ -422,7 +425,7 @@ class Stepping {
     return b_.constant(0, input.type);
   }
 
-  // What rows have been given, or what they have kept: as it was before the step.
+  // An input of rows, or a state of rows before the step.
   ValueId kept_start(const std::string& name) const { return now_.at(name); }
 
   void add_loop(const Piece& piece, const Loop& loop, bool trains) {
@@ -531,7 +534,7 @@ class Stepping {
     return made;
   }
 
-  // States as the last micro-batch has left them.
+  // Adds the updates of states to their values after the last micro-batch.
   void renew(const Accumulated& made) {
     for (const MeasureStates& m : made.measures)
       for (const MetricState& state : m.states)

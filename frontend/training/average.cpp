@@ -12,7 +12,7 @@ ValueId add_state(ir::Graph& g, const Parameter& p) {
   return g.add_input(average_of(p.path), memory_type(p.type, p.layout), ir::Role::state, p.layout);
 }
 
-// Whether the average is the parameter itself: in the first step that counts, and before.
+// Whether the average is still the parameter itself: up to the first step of the average.
 ValueId is_early(ir::Builder& b, const Average& average, ValueId step) {
   const ValueId next = b("add", {step, b.like(1, step)}, {}, "average.count");
   return b("le", {next, b.like(static_cast<double>(average.start + 1), next)}, {}, "average.begins");
@@ -22,8 +22,8 @@ ValueId is_early(ir::Builder& b, const Average& average, ValueId step) {
 
 std::string average_of(const std::string& path) { return path + ".average"; }
 
-// From the nearer of the two a part of the way to the other, as torch.lerp. The sum of kept and 1 - kept is not 1 where
-// both are rounded, and 1 - kept of a rounded share is another number: 0.99999 would forget 0.1 % faster.
+// Like torch.lerp: starts from the nearer value and adds a part of the difference. With rounding, kept and 1 - kept do
+// not add up to 1, and 1 - kept of a rounded `kept` is inexact: an average with 0.99999 would forget 0.1 % faster.
 ValueId moved_to(ir::Builder& b, ValueId old, ValueId next, double kept, const std::string& name) {
   const bool slow = kept >= 0.5;
   const ValueId from = slow ? old : next, to = slow ? next : old;

@@ -1,4 +1,4 @@
-// Whether the parameters that a model's table of foreign names speaks of are there.
+// Checks that the parameters in a model's table of foreign names exist.
 //
 //   "names": {"h.{i}.mlp.{p}": "h.{i}.fcc.{p}"}   ->   no parameter is called "h.{i}.fcc.{p}"; did you mean ...
 #pragma once

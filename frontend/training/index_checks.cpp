@@ -20,7 +20,7 @@ ir::Dims places_of(const ir::Graph& g, const ir::Node& n) {
   return n.op->places ? n.op->places(ir::signature(g, n)) : ir::Dims{};
 }
 
-// Whether nothing but a place along an axis can be in v, of which there are `below`.
+// Whether all elements of v are results of an operator such as argmax, which lie in [0, below).
 bool finds_places(const ir::Graph& g, ValueId v, int64_t below) {
   while (const ir::Node* n = g.def(v)) {
     if (n->op->below && g[v].result_index == 0) return n->op->below(ir::signature(g, *n)) <= below;
@@ -34,7 +34,7 @@ bool finds_places(const ir::Graph& g, ValueId v, int64_t below) {
   return false;
 }
 
-// The numbers of v where they depend on nothing, neither inputs nor states, and are not too many to be evaluated here.
+// Evaluates values that depend on no input and no state, if they are small enough.
 class Constant {
  public:
   explicit Constant(const ir::Graph& g) : g_(g) {}
@@ -53,8 +53,8 @@ class Constant {
   }
 
  private:
-  // Nodes that v depends on, each behind its operands; false where a value comes from outside, or
-  // `room` does not suffice.
+  // Collects the nodes on which v depends, each behind its operands. Returns false if a value is an input or a state,
+  // or if there are more than `room` elements.
   bool collect(ValueId v, std::vector<const ir::Node*>& cone, int64_t room) {
     std::vector<std::pair<ValueId, bool>> open = {{v, false}};
     std::unordered_map<int32_t, bool> seen;
@@ -80,7 +80,7 @@ class Constant {
   std::unordered_map<int32_t, ir::Tensor> known_;
 };
 
-// What of them is outside, if anything.
+// The first index that is outside, if there is one.
 std::optional<int64_t> outside(const ir::Tensor& x, const IndexCheck& check) {
   const int64_t step = check.coordinate < 0 ? 1 : x.type.dims.back();
   for (int64_t i = std::max<int64_t>(check.coordinate, 0); i < x.elements(); i += step) {
@@ -90,7 +90,8 @@ std::optional<int64_t> outside(const ir::Tensor& x, const IndexCheck& check) {
   return std::nullopt;
 }
 
-// One for each coordinate; what a layer has turned of a single one is looked at as the model has it.
+// The checks of a reader: one for each coordinate. For a single coordinate, the indices are checked before the reshapes
+// that a layer has added.
 std::vector<IndexCheck> checks_of(const ir::Graph& g, ir::NodeId id, const ir::Dims& places) {
   const ValueId indices = g[id].operands[1];
   if (places.size() == 1) return {{.reader = id, .indices = origin_of(g, indices), .below = places[0]}};
@@ -100,9 +101,9 @@ std::vector<IndexCheck> checks_of(const ir::Graph& g, ir::NodeId id, const ir::D
   return list;
 }
 
-// Whether what is read refuses all that is outside, which goes as far as the longest of their axes.
-// What the model keeps is as long for every batch; an axis of what it computes may be that of the
-// batch, and the last batch of an epoch shorter.
+// Whether the data reader already refuses indices that are outside: it checks inputs against the longest axis that they
+// index. This is enough only for parameters and states, which have the same size in every batch. An axis of a computed
+// value may be that of the batch, and the last batch of an epoch is shorter.
 bool is_refused_as_read(const ir::Graph& g, const IndexCheck& check) {
   const ir::Node& n = g[check.reader];
   const ValueId from = origin_of(g, n.operands[0]);
@@ -110,7 +111,7 @@ bool is_refused_as_read(const ir::Graph& g, const IndexCheck& check) {
   return is_kept && g[origin_of(g, check.indices)].role == ir::Role::input && check.below == most_places(g, n);
 }
 
-// Whether nothing of them can be outside, whatever is read.
+// Whether the indices can never be outside, by their type or by the operator that computes them.
 bool is_held_inside(const ir::Graph& g, const IndexCheck& check) {
   const ir::DType dtype = g[check.indices].type.dtype;
   if (!ir::is_signed(dtype) && !ir::holds(dtype, check.below)) return true;
@@ -120,13 +121,13 @@ bool is_inside(const ir::Graph& g, const IndexCheck& check) {
   return is_refused_as_read(g, check) || is_held_inside(g, check);
 }
 
-// What the type of indices can be held below of.
+// `below`, or the nearest limit that the type of the indices can hold.
 int64_t least_above(ir::DType dtype, int64_t below) {
   while (!ir::holds(dtype, below - 1)) below = int64_t{1} << (ir::bits(dtype) - (ir::is_signed(dtype) ? 1 : 0));
   return below;
 }
 
-// How much longer the axis is that they are places along for each row of the batch: 0, or it is that of the rows.
+// By how much the indexed axis grows with each row of the batch; 0 if it does not depend on the batch.
 int64_t places_of_row(const IndexCheck& check, const Instance& e, const Instance* twice) {
   if (twice == nullptr) return 0;
   const ir::Dims places = places_of(twice->graph, twice->graph[check.reader]);
@@ -141,7 +142,7 @@ std::string clamp_below(int64_t below) {
   return fmt::format("{{\"op\": \"clamp\", \"low\": 0, \"high\": {}}} keeps what is computed inside", below - 1);
 }
 
-// How many of them are looked at for a row of the batch; 0 where the first axis is not seen to be that of its rows.
+// The number of indices for each row of the batch; 0 if the first axis is not known to be that of the rows.
 int64_t indices_of_row(const IndexCheck& check, const Instance& e, const Instance* twice) {
   const ir::Dims& dims = e.graph[check.indices].type.dims;
   if (twice == nullptr || dims.empty() || dims[0] != e.batch) return 0;
@@ -204,7 +205,7 @@ void add_index_checks(ir::Graph& g, const std::vector<IndexCheck>& checks) {
   ir::Builder b(g);
   b.prefix = "step.outside.value";
   ir::Values rows;
-  int64_t known = 0;  // that come before, one after the other
+  int64_t known = 0;  // number of known checks before the current one
   const auto add_known = [&] {
     if (known > 0) rows.push_back(b.constant(-1, {ir::DType::i64, {std::exchange(known, 0), 2}}));
   };

@@ -1,4 +1,4 @@
-// The loss and the metrics of one graph, and what they add up to.
+// The loss and the metrics of one graph, and the totals that they update.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -26,7 +26,7 @@ std::string how_many(size_t least, size_t most) {
   return least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
 }
 
-// Those that a step computes.
+// The metrics that a step computes: all except those of generated texts.
 std::vector<const Part*> measured(const Train& train) {
   std::vector<const Part*> parts;
   for (const Part& part : train.metrics)
@@ -34,7 +34,8 @@ std::vector<const Part*> measured(const Train& train) {
   return parts;
 }
 
-// The part's operands, of f32 where the network leaves 16 bits; empty where one is faulty, which has been reported.
+// The operands of a part, in f32 even if the network has 16 bits. Empty if an operand is faulty, which is already
+// reported.
 template <class Def>
 ir::Values operands(Instance& e, const Model& model, const Part& part, const Def& def, const std::string& title) {
   const size_t least = def.inputs.size(), most = least + def.optional.size();
@@ -62,7 +63,7 @@ ir::Values operands(Instance& e, const Model& model, const Part& part, const Def
   return values;
 }
 
-// The weights of a part's rows; invalid where it has none.
+// The row weights of a part; invalid if it has none.
 ValueId row_weights(Instance& e, const Part& part, const std::string& title) {
   if (!part.weights) return {};
   const ValueId v = e.find(*part.weights);
@@ -78,7 +79,7 @@ ValueId row_weights(Instance& e, const Part& part, const std::string& title) {
   return v;
 }
 
-// Whether all losses and metrics that read this value of the model can do with a few of its classes at a time.
+// Whether all losses and metrics that read this value can compute a few of its classes at a time.
 bool may_chunk(const Model& model, const Reference& logits) {
   const auto reads = [&](const Part& part) {
     return std::ranges::any_of(part.in, [&](const Reference& in) { return in.name == logits.name; });
@@ -92,7 +93,7 @@ bool may_chunk(const Model& model, const Reference& logits) {
                              [&](const Part* p) { return !reads(*p) || chunks(*p, find_metric(p->op)->chunks); });
 }
 
-// Runs `build` for a part over its operands, named `name`; not where an operand is faulty.
+// Calls `build` with the context of a part, unless an operand is faulty. `name` is the prefix of value names.
 template <class Def>
 void with_context(Instance& e, const Model& model, const Part& part, const Def& def, const std::string& title,
                   const std::string& name, const std::function<void(MeasureContext&)>& build) {
@@ -143,11 +144,11 @@ void renew(ir::Graph& g, const ir::Values& states, const ir::Values& next) {
 // A term of %loss: one of the losses, or the penalty that one of train.regularize adds.
 struct LossPart {
   const Part& part;
-  const LossDef* def;         // nullptr of a penalty
-  const WeightRule* penalty;  // nullptr of a loss
+  const LossDef* def;         // nullptr for a penalty
+  const WeightRule* penalty;  // nullptr for a loss
   std::string name, title;
   double weight = 1;
-  size_t phase = 0;  // of a loss, where the training has phases
+  size_t phase = 0;  // the phase of a loss, if the training has phases
 
   bool is_among(Terms terms) const {
     return terms == Terms::all || (terms == Terms::of_weights) == (penalty != nullptr);
@@ -157,7 +158,7 @@ struct LossPart {
     return penalty == nullptr ? measured(e, model, def->mean) : add_penalty(e, model, *penalty, name, errors);
   }
 
-  // Of what counts in the batch; a penalty has a share in the mean of a split as large as the batch's.
+  // The count of the loss in the batch. For a penalty it is the number of rows, its weight in the mean over a split.
   ValueId count(Instance& e, const Model& model) const {
     if (penalty == nullptr) return measured(e, model, def->count);
     ir::Builder b(e.graph);
@@ -188,7 +189,7 @@ class Counted {
 
 const std::string kLoss(ir::output_name(ir::OutputRole::loss));
 
-// "loss_critic", or "loss_critic_mse" of a phase that has several.
+// Names the losses of phases: "loss_critic", or "loss_critic_mse" if the phase has several.
 void name_by_phase(const Train& train, std::vector<LossPart>& parts) {
   Counted names;
   size_t first = 0;
@@ -221,7 +222,7 @@ std::vector<LossPart> loss_parts(const Model& model) {
 }
 bool is_sum(const std::vector<LossPart>& parts) { return !parts.empty() && parts[0].name != kLoss; }
 
-// weight * mean, and 0 where nothing counts.
+// weight * mean, or 0 if the count is 0.
 ValueId weighted(ir::Builder& b, const LossPart& part, ValueId mean, ValueId count) {
   b.loc = part.part.op_where;
   b.prefix = part.name + ".constant";
@@ -230,7 +231,7 @@ ValueId weighted(ir::Builder& b, const LossPart& part, ValueId mean, ValueId cou
   return b("select", {nothing, b.like(0, term), term}, {}, part.name + ".term");
 }
 
-// The term of a micro-batch: as much of a mean over it as it is of the step.
+// The term of a micro-batch: its mean, multiplied by its share in the step.
 ValueId shared(ir::Builder& b, const LossPart& part, ValueId term, ValueId count, const Share& share, bool plain) {
   const ir::DType dtype = b.type(term).dtype;
   b.prefix = part.name + ".constant";
@@ -293,7 +294,7 @@ Losses add_losses(Instance& e, const Model& model, Diagnostics& errors, Terms te
 
 namespace {
 
-// Adds the sum that a mean stands for.
+// Adds the totals of a loss, to which a batch adds mean * count and count.
 MeasureStates add_loss_totals(Instance& e, const LossPart& part, ValueId mean, ValueId count) {
   MeasureStates m{part.name, part.part.op_where, kTotals};
   ir::Builder b(e.graph);
@@ -353,8 +354,8 @@ ir::Graph reset_graph(const std::vector<MeasureStates>& measures) {
 
 namespace {
 
-// The first result of @metrics, where it is the sum of the losses behind it. Where nothing has counted in any of them, as
-// in an epoch whose steps were all skipped, it is what each of them is: nan.
+// Adds the first result of @metrics if it is the sum of the losses behind it. If no loss has counted anything, as in an
+// epoch whose steps were all skipped, each of them is nan, and so is the sum.
 void add_sum(ir::Builder& b, const std::vector<LossPart>& parts) {
   ValueId sum, counted;
   for (size_t i = 0; i < parts.size(); ++i) {

@@ -1,4 +1,4 @@
-// Globs over the paths of parameters, as `freeze`, groups of the optimizer, `regularize` and `constrain` have them.
+// Globs over the paths of parameters, used by `freeze`, groups of the optimizer, `regularize` and `constrain`.
 //
 //   "*.bias"  ->  fc1.bias, fc2.bias
 #pragma once
@@ -9,19 +9,19 @@
 
 namespace heddle::frontend {
 
-// Whether one of them matches.
+// Whether one of the patterns matches the path.
 bool matches(const std::vector<Named>& patterns, const std::string& path);
 
-// Whether no step renews the parameter: `freeze` matches it, or it is none of those that train.lora trains.
+// Whether no step updates the parameter: `freeze` matches it, or there is train.lora, which does not train it.
 bool is_frozen(const Train& train, const Parameter& p);
 
 std::vector<std::string> paths_of(const Instance& e, ir::Role role);
 
-// Patterns that match nothing are errors: "'fc.*' freezes no parameter".
+// Reports patterns that match nothing: "'fc.*' freezes no parameter".
 void check_patterns(const std::vector<Named>& patterns, const Instance& e, const std::string& what,
                     Diagnostics& errors);
 
-// Regularizers, constraints and groups that name frozen parameters alone, which no step renews: a warning each.
+// Adds a warning for each regularizer, constraint and group that matches only frozen parameters.
 void warn_of_frozen(const Train& train, const Instance& e, std::vector<Diagnostic>& warnings);
 
 }  // namespace heddle::frontend

@@ -1,4 +1,5 @@
-// Phases: several players in one step. Each renews its own parameters, and sees what those before it have renewed.
+// Phases: builds a training step with several players. Each one updates its own parameters, and sees the updates of the
+// players before it.
 //
 //   "phases": [{"name": "critic", "loss": ..., "parameters": "critic.*", ...}, {"name": "actor", ...}]
 //     -> %critic.w.grad = gradient(%loss_critic, %critic.w)
@@ -7,8 +8,8 @@
 //        %score.actor = matmul(%x, %critic.w.renewed)     what %loss_actor reads, and the critic has changed
 //        %actor.w.grad = gradient(%loss_actor.actor, %actor.w)
 //
-// What no earlier phase has changed is computed once. Draws are those of the step: a phase that computes a dropout again
-// draws the same mask.
+// A value that depends on no earlier update is computed only once. Random numbers are those of the step: if a phase
+// computes a dropout again, it gets the same mask.
 #pragma once
 #include <optional>
 
@@ -16,8 +17,8 @@
 
 namespace heddle::frontend {
 
-// Adds the updates of all phases and of `step`. Returns the losses as the phases see them. A buffer is renewed by each
-// use that is computed, in order.
+// Adds the updates of all phases and of `step`. Returns the losses that the phases compute. Each use of a buffer that
+// is computed updates it, in order.
 Losses add_phases(Instance& e, const Model& model, const Losses& losses, std::optional<int64_t> total_steps,
                   Diagnostics& errors);
 

@@ -1,4 +1,4 @@
-// What running a model with buckets needs to know of each length of shorter rows.
+// Plans the buckets of a model: for each length of shorter rows, the inputs and the checks of indices.
 //
 //   "buckets": {"by": "size", "let": "length", "lengths": [8]} of an input name: [N,length]
 //     -> PlannedBucket {length = 8, inputs = {name: i32[8], size: i32[]}}
@@ -7,8 +7,8 @@
 
 namespace heddle::frontend {
 
-// Of the model's own plan, whose inputs are known. Throws UserError where rows cannot be cut, or a shorter model has a
-// fault, at the place of the buckets or of the fault.
+// `plan` is the plan of the model itself; its inputs must be known. Throws UserError if rows cannot be cut, or if a
+// shorter model has a fault, at the location of the buckets or of the fault.
 std::vector<PlannedBucket> plan_buckets(ModelInstances& instances, const TrainingPlan& plan);
 
 }  // namespace heddle::frontend

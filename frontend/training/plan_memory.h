@@ -1,4 +1,4 @@
-// plan_memory: which blocks of a model the backward sweep computes again, and which ones it may.
+// plan_memory: finds the blocks that the backward sweep computes again, and further ones for which it may do so.
 //
 //   "memory": {"recompute": ["h.*"]}, h of 12 turns   ->   h.0, ..., h.11
 #pragma once
@@ -6,7 +6,7 @@
 
 namespace heddle::frontend {
 
-// Patterns that match nothing are errors.
+// Reports patterns that match no block.
 PlannedMemory plan_memory(const Model& model, const Instance& e, Diagnostics& errors);
 
 }  // namespace heddle::frontend

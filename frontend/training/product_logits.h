@@ -1,11 +1,12 @@
-// Logits that are a product too large to exist whole: what losses and metrics read of them is computed of a few classes
-// at a time, and the product itself is never asked for.
+// Logits from a product that is too large to store. Losses and metrics compute their sums over a few classes at a time,
+// and the product itself is never computed.
 //
 //   %logits: f32[32,1024,50257] = reshape(add(matmul(%x, %w) {transpose_b}, broadcast(%bias)))     6.6 GB
 //     ->  %loss.log_sum, %loss.label_logit, %loss.logit_sum = product_logsumexp(%x, %w, %bias, %labels) {chunk = 1600}
 //
-// Losses and metrics that read the same product find the same chunks, which become one each when equal values merge. The
-// gradient computes each chunk once more: a step takes a third more operations for the product, and less memory.
+// Losses and metrics that read the same product use the same chunks, so that merging equal values leaves one operator
+// for them. The gradient computes each chunk again: a step needs a third more operations for the product, but less
+// memory.
 #pragma once
 #include <optional>
 #include <string>
@@ -17,27 +18,28 @@ namespace heddle::frontend {
 struct ProductLogits {
   ir::ValueId x, w, bias;  // f32[rows, features], f32[classes, features], f32[classes]
   ir::ValueId labels;      // i32[rows]
-  ir::ValueId weights;     // of rows, f32[rows]; invalid: all 1
+  ir::ValueId weights;     // weights of rows, f32[rows]; invalid: all 1
   int64_t rows = 0, classes = 0, chunk = 0;
-  std::string precision = "f32";  // what operands may be rounded to, which the network's own product would be
+  std::string precision = "f32";  // the precision of the product: the type to which operands may be rounded
 };
 
-// What the first input is, where it is such a product and nothing else reads it.
+// The product that computes the first input, if it is too large and has no other reader; otherwise nullopt.
 std::optional<ProductLogits> product_logits(MeasureContext& c);
 
-// Of each row the log of the sum of exp(logit), its label's logit (-inf where that is no class), and the sum of all.
+// For each row: the log of the sum of exp(logit), the label's logit (-inf if it is none of the classes), and the sum of
+// all logits.
 struct ProductSums {
   ir::ValueId total, label, sum;
 };
 ProductSums sums_of(MeasureContext& c, const ProductLogits& p);
 
-// Mean and weight of labels, as mean_of_labels and count_of_labels have them.
+// The same as mean_of_labels and count_of_labels (measure_parts.h), computed from the product.
 ir::ValueId mean_of_product(MeasureContext& c, const ProductLogits& p, double smoothing);
 ir::ValueId weight_of_product(MeasureContext& c, const ProductLogits& p);
 // The sum of -log probability over labels that count.
 ir::ValueId cost_of_product(MeasureContext& c, const ProductLogits& p);
-// How many labels that count are among the k largest logits of their rows; the lowest class wins ties. The label's logit
-// is computed by itself, and compared with those of the other classes.
+// The number of labels that count and are among the k largest logits of their rows. The lowest class wins ties. The
+// label's logit is computed separately and compared with those of the other classes.
 ir::ValueId among_the_best(MeasureContext& c, const ProductLogits& p, int64_t k);
 
 }  // namespace heddle::frontend

@@ -1,5 +1,5 @@
-// train.prune: a growing share of a weight is exactly 0 (Zhu and Gupta 2017, arXiv 1710.01878). What is pruned is a state,
-// and stays so.
+// train.prune: magnitude pruning. A growing share of a weight becomes exactly 0 (Zhu and Gupta 2017, arXiv 1710.01878).
+// A state holds the mask of pruned elements; these stay pruned.
 //
 //   {"match": ["fc.weight"], "amount": 0.5, "begin": 100, "end": 500, "every": 50}
 //     -> %fc.weight.grad.kept = select(%fc.weight.pruned, 0, %fc.weight.grad), in front of the optimizer
@@ -7,10 +7,10 @@
 //        %fc.weight.pruned.next: bool[2,3] = or(%fc.weight.pruned, %fc.weight.chosen)
 //        update %fc.weight <- select(%fc.weight.pruned.next, 0, %fc.weight.next)
 //
-// Step t, counted from 1, prunes where begin <= t <= end, and t is `end` or `every` divides t - begin. It prunes
-// round(s elements) with s = amount (1 - ((end - t) / (end - begin))^3): those of least magnitude, of equals the first in
-// the order of files. In other steps the count is 0, and `smallest` searches nothing.
-// "2:4": of each four neighbours along the input axis round(4 s), where the amount is 0.5.
+// Step t, counted from 1, prunes if begin <= t <= end, and t is `end` or t - begin is a multiple of `every`. After it,
+// round(s * elements) elements are pruned, with s = amount (1 - ((end - t) / (end - begin))^3): those of least
+// magnitude; of equal ones the first in the order of files. In other steps the count is 0, and `smallest` searches
+// nothing. "2:4": round(4 s) of each four neighbours along the input axis, with an amount of 0.5.
 #pragma once
 #include <functional>
 #include <string>
@@ -19,29 +19,31 @@
 
 namespace heddle::frontend {
 
-// Makes a number once per step, by its name.
+// Returns the number with this name; `make` builds it at the first call in a step.
 using SharedNumber = std::function<ir::ValueId(const std::string& name, const std::function<ir::ValueId()>& make)>;
 
-inline constexpr const char* kSparsity = "sparsity";  // a metric, wherever something is pruned
+inline constexpr const char* kSparsity = "sparsity";  // a metric of every training that prunes
 
-// Whether the training makes some of the parameter 0.
+// Whether the training prunes the parameter.
 bool is_pruned(const Train& train, const Parameter& p);
 
-// The state of the parameter, true where it is pruned, which is there once.
+// The mask of the parameter, a state that is true where an element is pruned. Adds it at the first call.
 ir::ValueId pruned_state(ir::Graph& g, const Parameter& p);
 
 // `v`, of the parameter's shape in memory, with 0 where `pruned` holds.
 ir::ValueId zero_where(ir::Builder& b, ir::ValueId pruned, ir::ValueId v, std::string name);
 
-// What the state becomes, given what the optimizer makes of the parameter and the finished steps, i64[].
+// The next value of the mask. `next` is the optimizer's next value of the parameter, and `step` the number of finished
+// steps, i64[].
 ir::ValueId prune_more(ir::Builder& b, const Prune& prune, const Parameter& p, ir::ValueId next, ir::ValueId step,
                        const SharedNumber& shared);
 
-// The parameters of a model that are pruned; globs that prune nothing and weights that cannot be pruned are errors.
+// The pruned parameters of a model.
 std::vector<const Parameter*> pruned_parameters(const Train& train, const std::vector<Parameter>& parameters);
+// Reports globs that prune nothing, and weights that cannot be pruned.
 void check_prune(const Train& train, const Instance& e, Diagnostics& errors);
 
-// A result of @metrics: the share of 0 in these parameters, f64[].
+// Adds a result to @metrics: the share of zeros in these parameters, f64[].
 void add_sparsity(ir::Graph& metrics, const std::vector<const Parameter*>& pruned);
 
 }  // namespace heddle::frontend

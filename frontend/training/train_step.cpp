@@ -56,7 +56,7 @@ ValueId if_runs(ir::Builder& b, ValueId runs, ValueId next, ValueId before, std:
 
 namespace {
 
-// Parameters that the loss can change, and that are not frozen.
+// The parameters on which the loss depends and that are not frozen.
 std::vector<Parameter> trainable(const Instance& e, const Model& model, ValueId loss, Diagnostics& errors) {
   check_patterns(model.train.freeze, e, "freezes no parameter", errors);
   const std::vector<bool> reached = ancestors(e.graph, loss);
@@ -68,7 +68,7 @@ std::vector<Parameter> trainable(const Instance& e, const Model& model, ValueId 
   return out;
 }
 
-// Where nothing is left to train: what stands in the way.
+// Throws the error for a training without trainable parameters, with the reason.
 [[noreturn]] void refuse_nothing(const Instance& e, const Model& model, ValueId loss) {
   Diagnostics ignored;
   Model free = model;
@@ -101,7 +101,7 @@ void clip(ir::Builder& b, ir::Values& gradients, ValueId norm, double limit) {
 // Parameters with one set of settings: a group of the optimizer, or those that no group matches.
 struct Group {
   std::string prefix;                         // of states: "", "group_1."
-  const std::vector<Named>* match = nullptr;  // nullptr: all that are left
+  const std::vector<Named>* match = nullptr;  // nullptr: all remaining parameters
   Settings settings;
   double decay = 0;
   ValueId lr = {};
@@ -164,7 +164,8 @@ class Updates {
     return player_.gradients;
   }
 
-  // The groups of the model in their order, then what is left, whose rate is that of groups without their own.
+  // The groups of the model in their order, then the group of the remaining parameters. Groups without a rate use its
+  // rate.
   void make_groups() {
     const std::vector<std::string> names = group_names(optimizer_);
     for (size_t i = 0; i < optimizer_.groups.size(); ++i) {
@@ -234,10 +235,10 @@ class Updates {
     e_.graph.updates.push_back({average.state, next_of(average.state, average.next)});
   }
 
-  // The state stays as it is in steps at which the player does not run.
+  // The next value of a state, which stays unchanged in steps in which the player does not run.
   ValueId next_of(ValueId state, ValueId next) { return if_runs(b_, player_.runs, next, state, e_.graph[state].name); }
 
-  // `next` and `before` are rows of the table. Those of a step that is skipped are written as they were.
+  // The table with its next rows. `next` and `before` are rows of the table. A skipped step writes the rows unchanged.
   ValueId next_rows(const Parameter& p, ValueId table, ValueId next, ValueId before) {
     const ValueId kept = if_runs(b_, clean_step(e_.graph), next, before, e_.graph[table].name + ".rows");
     return write_rows(b_, sparse_.at(p.path), table, kept);

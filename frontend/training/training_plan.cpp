@@ -30,7 +30,7 @@
 namespace heddle::frontend {
 namespace {
 
-// Of a column whose whole numbers lie in [0, this), and are no classes.
+// `below` of a column of nonnegative whole numbers that are no classes.
 constexpr int64_t kNoClasses = std::numeric_limits<int32_t>::max();
 
 Diagnostic note(const Location& where, const std::string& message) { return {Severity::note, where, message, {}, {}}; }
@@ -43,13 +43,13 @@ void bound(PlannedInput& input, int64_t below, const Location& where, const std:
 
 ir::Dims dims_of(const ir::Graph& g, ir::ValueId v) { return ir::logical_dims(g[v].type.dims, g[v].layout); }
 
-// Labels of a classification are checked against the number of classes when they are loaded: `in` of cross_entropy or
-// accuracy, where that is an input. A label that is computed from one makes the loss infinite. Of labels for scores above
-// a threshold, and of those that lie beside each logit, there are two.
+// Labels of a classification (inputs of cross_entropy or accuracy, for example) are checked against the number of
+// classes when they are loaded. An invalid label that is computed from an input makes the loss infinite. If scores are
+// compared with a threshold, or each logit has a label, there are two classes.
 void bound_labels(const Model& model, const Part& part, bool has_classes, const std::vector<Key>& defs,
                   const Instance& e, std::vector<PlannedInput>& inputs) {
   if (!has_classes || part.in.size() != 2) return;
-  // What is ignored may be any number: nothing is known of such a column.
+  // With another ignore_index, labels may have that value, too, so nothing is checked.
   const Settings settings(part.settings, defs, model.let, part.op, part.op_where);
   if (settings.integer("ignore_index") != -100) return;
   const ir::ValueId logits = e.find(part.in[0]), labels = e.find(part.in[1]);
@@ -62,8 +62,8 @@ void bound_labels(const Model& model, const Part& part, bool has_classes, const 
     if (input.name == e.graph[labels].name) bound(input, classes, part.op_where, part.op, "classes");
 }
 
-// Relevances are not below 0: whole ones are looked at as they are read, too. One that is computed, or no whole number,
-// makes the metric nan.
+// Relevances must not be negative. Whole numbers are checked when they are read. A negative relevance that is computed,
+// or is no whole number, makes the metric nan.
 void bound_relevances(const Model& model, const Part& part, const MetricDef& def, const Instance& e,
                       TrainingPlan& plan) {
   if (def.inputs.size() != 2 || def.inputs[1] != "relevance" || part.in.size() != 2) return;
@@ -78,7 +78,7 @@ void bound_relevances(const Model& model, const Part& part, const MetricDef& def
   }
 }
 
-// What elements are found or written by is checked when it is read: an index outside of its axis names nothing.
+// Indices that are inputs are checked against the size of the axis when they are read.
 void bound_indices(const Instance& e, std::vector<PlannedInput>& inputs) {
   for (const ir::NodeId id : e.graph.order) {
     const ir::Node& n = e.graph[id];
@@ -93,7 +93,8 @@ void bound_indices(const Instance& e, std::vector<PlannedInput>& inputs) {
   }
 }
 
-// What the model computes indices of is not known before a batch is; whether they are of rows, twice the batch tells.
+// The checks of computed indices, which are not known before a batch runs. A comparison with twice the batch shows
+// which sizes depend on the rows.
 std::vector<CheckedIndices> plan_index_checks(ModelInstances& instances, const Instance& e, Diagnostics& errors) {
   const std::vector<IndexCheck> checks = index_checks(e, errors);
   if (checks.empty()) return {};
@@ -104,7 +105,7 @@ std::vector<CheckedIndices> plan_index_checks(ModelInstances& instances, const I
 
 bool is_one_hot(const ir::DataMap& map) { return map.def->name == "one_hot"; }
 
-// What is wrong about map i of the list, whose result is `row`; empty where nothing is.
+// The fault of map i of the list, whose result is `row`; empty if there is none.
 std::string fault_of_map(const std::vector<ir::DataMap>& list, size_t i, const ir::MapRow& row) {
   if (list[i].def->picture && is_one_hot(list[0])) return "does not go with one_hot, which makes classes";
   return ir::map_fault(list, i, row);
@@ -139,7 +140,8 @@ const ir::DataMap* mixing_map(const Data& data, const std::string& input) {
   return it == maps->second.end() ? nullptr : &*it;
 }
 
-// Inputs that are mixed are mixed alike: a picture and its label. One that stays as it is hardly belongs to the others.
+// Inputs that are mixed must be mixed in the same way, such as an image and its label. An input that is not mixed
+// probably does not belong to the others.
 void check_mixing(const std::vector<PlannedInput>& inputs, const Data& data, Diagnostics& errors,
                   std::vector<Diagnostic>& warnings) {
   const ir::DataMap* first = nullptr;
@@ -181,7 +183,7 @@ void warn_of_late_pruning(const Model& model, std::vector<Diagnostic>& warnings)
        "the amount is reached at the end: give a smaller \"end\", or train longer"});
 }
 
-// Steps that are too few to compute in whole numbers.
+// Warns if the training ends before quantization starts.
 void warn_of_late_quantization(const Model& model, std::vector<Diagnostic>& warnings) {
   const auto& quantize = model.train.quantize;
   if (!quantize || !model.train.steps || quantize->start < *model.train.steps) return;
@@ -194,7 +196,7 @@ void warn_of_late_quantization(const Model& model, std::vector<Diagnostic>& warn
        "write a smaller 'start', or train longer"});
 }
 
-// A value or a derivative that several rows have a part in is one of a micro-batch.
+// Warns of losses and gradients that combine several rows: with micro-batches they combine only the rows of one.
 void warn_of_micro_batches(const Model& model, const Instance& e, std::vector<Diagnostic>& warnings) {
   if (model.train.accumulate == 1) return;
   const auto warn = [&](const Location& where, const std::string& what) {
@@ -210,8 +212,8 @@ void warn_of_micro_batches(const Model& model, const Instance& e, std::vector<Di
     if (node.op == "gradient") return warn(model.train.where, fmt::format("the gradient '{}'", node.path));
 }
 
-// The softmax of a softmax trains, slowly and toward other probabilities; so does the sigmoid of a
-// sigmoid. A probability in the place of its logarithm makes a loss that is below 0.
+// Warns of losses whose input has the wrong form. A model with the softmax of a softmax, or the sigmoid of a sigmoid,
+// trains slowly and toward other probabilities. A probability in the place of its logarithm gives a negative loss.
 void warn_of_probabilities(const Part& part, const Instance& e, std::vector<Diagnostic>& warnings) {
   struct Mistake {
     const char *loss, *takes, *made_by, *help;
@@ -234,7 +236,8 @@ void warn_of_probabilities(const Part& part, const Instance& e, std::vector<Diag
            m.help});
 }
 
-// The node's scores are what a sigmoid gives, or what binary_cross_entropy takes: then one of 0 and 0.5 is a mistake.
+// Warns of a threshold that does not fit the scores: probabilities, from sigmoid or softmax, are compared with a number
+// outside of (0, 1); or logits, which binary_cross_entropy reads, are compared with 0.5.
 void warn_of_threshold(const Model& model, const Part& part, const Instance& e, std::vector<Diagnostic>& warnings) {
   const std::vector<Key>& defs = find_metric(part.op)->settings;
   if (std::ranges::count(defs, "threshold", &Key::name) == 0 || part.in.empty()) return;
@@ -260,7 +263,7 @@ void warn_of_threshold(const Model& model, const Part& part, const Instance& e, 
          "the probability 0.5 is \"threshold\": 0");
 }
 
-// What an epoch may be judged by: its losses and metrics, those of written texts included.
+// The names by which an epoch may be judged: losses and metrics, including metrics of generated texts.
 std::vector<Metric> judged_metrics(const Model& model, const TrainingPlan& plan) {
   std::vector<Metric> metrics = plan.metrics;
   for (const GeneratedMetric& metric : generated_metrics(model))
@@ -293,7 +296,7 @@ void plan_early_stop(const Model& model, TrainingPlan& plan) {
   if (stop.mode.empty()) stop.mode = metric->higher_is_better ? "max" : "min";
 }
 
-// Row n of each batch goes on where row n of the one before stopped: so must the text.
+// Row n of a batch must continue row n of the batch before, so the reader must cut the text in that way.
 void require_strands(const TrainingPlan& plan, const KeptState& state) {
   if (!plan.data.train) return;
   if (runtime::data::find_setting(plan.data.train->settings, "strands") != nullptr) return;
@@ -303,7 +306,7 @@ void require_strands(const TrainingPlan& plan, const KeptState& state) {
                   {note(state.where, "the layer stands here")});
 }
 
-// Products begin it: without one nothing has 16 bits.
+// 16-bit types start at products, so a model without one has no 16-bit values.
 void warn_of_mixed(const Model& model, const Instance& e, std::vector<Diagnostic>& warnings) {
   if (!is_mixed(model)) return;
   const auto makes_one = [](const ir::Graph& g) {
@@ -331,7 +334,7 @@ std::vector<PaddingRow> padding_rows(const Instance& e) {
   return rows;
 }
 
-// A copy is saved as what it is a copy of.
+// The parameters that train.lora trains. A copy counts like its source, as which it is saved.
 PlannedAdapters plan_adapters(const Lora& lora, const std::vector<Named>& freeze, const Instance& e) {
   PlannedAdapters plan{.alpha = lora.alpha, .scale = lora.scale(), .paths = e.adapters, .trained = {}, .frozen = {}};
   for (const Parameter& p : e.parameters) {

@@ -1,4 +1,5 @@
-// TrainingPlan: what running a model needs to know beside its Program: rows, batches, seeds, which metrics there are.
+// TrainingPlan: the facts that a run needs besides the Program, such as the rows of inputs, the batch size, the seed
+// and the metrics.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,8 +11,8 @@
 
 namespace heddle::frontend {
 
-// A result of @metrics, which makes it of the totals that @train, @train_last, @eval and @eval_last have renewed since
-// @reset.
+// A result of @metrics. It is computed from the totals that @train, @train_last, @eval and @eval_last have updated
+// since @reset.
 struct Metric {
   std::string name;  // "accuracy"
   bool higher_is_better = false;
@@ -19,80 +20,82 @@ struct Metric {
 
 struct PlannedInput {
   std::string name;
-  ir::Type row;            // one row, without the batch dimension
-  int64_t below = -1;      // labels of a classification lie in [0, below), or are -100; -1: not an index
-  bool looked_up = false;  // elements are found by it: -100 is none
-  ir::Dims stored = {};    // of a row of the file: the maps make `row` of it
-  int64_t one_hot = 0;     // the classes that a map makes the last axis of; 0: none
-  std::vector<Diagnostic> bounded_by = {};  // a note: what has no more places, or classes
-  bool channels_first = false;              // of a picture of three axes
-  bool cast = false;                        // a map turns what is floating into integers
+  ir::Type row;                             // one row, without the batch dimension
+  int64_t below = -1;                       // indices and labels lie in [0, below), or a label is -100; -1: neither
+  bool looked_up = false;                   // it is an index of elements: -100 is not allowed
+  ir::Dims stored = {};                     // the shape of a row in the file, from which the maps make `row`
+  int64_t one_hot = 0;                      // the number of classes that a map puts into the last axis; 0: none
+  std::vector<Diagnostic> bounded_by = {};  // a note that says where `below` comes from
+  bool channels_first = false;              // for an image with three axes
+  bool cast = false;                        // a map converts floating values to integers
 };
 
-// A row of an embedding that reads as zeros, whatever a file of weights holds there.
+// A row of an embedding that is zero, whatever a file of weights holds there.
 struct PaddingRow {
   std::string parameter;
   int64_t row = 0;
   Location where;       // of the node
-  bool shared = false;  // another node reads the parameter, and this row of it
+  bool shared = false;  // another node also reads the parameter, including this row
 };
 
-// A tensor that follows another one. Weights without those of a node are weights of a model without it: the node's tensors
-// start as their sources.
+// A tensor that is a copy or an average of another one. If weights lack all such tensors of a node, they start with the
+// values of their sources.
 struct PlannedCopy {
   std::string parameter, source;
   std::string node;  // its path
 };
 
-// What train.lora trains, which a file may hold without the rest of the weights: thin matrices, and parameters themselves.
+// The parameters that train.lora trains: thin matrices, and parameters that are trained themselves. A file may hold
+// them without the other weights.
 struct PlannedAdapters {
   double alpha = 0, scale = 0;
   std::vector<AdapterPaths> paths;
-  std::vector<std::string> trained;  // paths of the latter
-  std::vector<std::string> frozen;   // of those that are not, since train.freeze holds them
+  std::vector<std::string> trained;  // paths of parameters that are trained themselves
+  std::vector<std::string> frozen;   // paths of parameters that are not, because of train.freeze
 };
 
-// Rows of a shorter length, as the entries that are made for them take them.
+// The inputs and index checks of the entries for one shorter length of rows.
 struct PlannedBucket {
   int64_t length = 0;
-  std::vector<PlannedInput> inputs;     // as those of the plan
+  std::vector<PlannedInput> inputs;     // as in TrainingPlan
   std::vector<CheckedIndices> indices;  // likewise
 };
 
-// What a training may take, and what it computes again.
+// The memory limit of a training, and the blocks whose values it computes again.
 struct PlannedMemory {
-  int64_t limit = 0;                // bytes; 0: what the device has
+  int64_t limit = 0;                // bytes; 0: the memory of the device
   std::vector<std::string> blocks;  // paths of blocks whose values are computed again
-  std::vector<std::string> others;  // in the order in which they join these, as the limit asks for it
+  std::vector<std::string> others;  // further blocks, in the order in which they are added if the limit requires it
 };
 
 struct TrainingPlan {
   std::string name;
   std::vector<PlannedInput> inputs;  // in the model's order; an entry may use fewer
   int64_t batch = 0;
-  std::optional<int64_t> epochs, steps;  // where both are given, whichever ends first
+  std::optional<int64_t> epochs, steps;  // if both are given, the first limit ends the training
   int64_t seed = 0;
   bool drop_last = false;
-  bool in_order = false;                      // rows are not shuffled: layers keep states from batch to batch
-  bool clips = false, gradient_norm = false;  // the gradients' norm cuts them; each step tells it
-  std::vector<Metric> metrics;                // the first is "loss"; each over all that counts since the last reset
-  std::optional<EarlyStop> early_stop;        // its mode is known
+  bool in_order = false;                      // rows are not shuffled, because layers keep states between batches
+  bool clips = false, gradient_norm = false;  // gradients are clipped by their norm; each step returns the norm
+  std::vector<Metric> metrics;                // the first one is "loss"; all cover the rows since the last reset
+  std::optional<EarlyStop> early_stop;        // with `mode` set
   CheckpointRule checkpoint;
-  std::vector<CheckedIndices> indices;  // a line of step.outside each
+  std::vector<CheckedIndices> indices;  // one for each row of step.outside
   Data data;
   std::optional<WeightsTable> weights;
   std::vector<PaddingRow> padding;
-  std::vector<Diagnostic> warnings;    // what is allowed, and hardly meant
-  std::vector<PlannedBucket> buckets;  // of shorter rows, the shortest first
+  std::vector<Diagnostic> warnings;    // about settings that are allowed but probably mistakes
+  std::vector<PlannedBucket> buckets;  // for shorter rows, the shortest first
   std::vector<PlannedCopy> copies;
   std::optional<PlannedAdapters> adapters;
   PlannedMemory memory;
 };
 
-// The input that entries call `name`: where an output has taken it, with kNameTaken (model_outputs.h). nullptr: none.
+// The input that entries call `name`; nullptr if there is none. If an output has the name of an input, entries append
+// kNameTaken (model_outputs.h) to the input's name.
 const PlannedInput* find_input(const TrainingPlan& plan, const std::string& name);
 
-// Throws UserError where the model's shapes do not fit.
+// Makes the plan. Throws UserError if the model's shapes do not fit.
 TrainingPlan plan_training(ModelInstances& instances);
 TrainingPlan plan_training(const Model& model);
 

@@ -1,6 +1,6 @@
-// What weights may be: penalties of train.regularize, which are terms of the loss, and rules of train.constrain, which
-// change a parameter's next value behind the optimizer's. Registered like losses, one file each in frontend/regularizers
-// and frontend/constraints.
+// Rules for weights: penalties of train.regularize, which are terms of the loss, and constraints of train.constrain,
+// which change a parameter's next value after the optimizer. They are registered like losses, one file each in
+// frontend/regularizers and frontend/constraints.
 //
 //   {"op": "l2", "match": "fc.weight", "weight": 0.01}
 //     -> %penalty_l2.squared_norm: f32[] = squared_norm(%fc.weight)
@@ -22,7 +22,7 @@ struct PenaltyContext {
   ir::Builder& b;
   const Settings& settings;
   ir::Values parameters;                       // at least one, each as it lies in memory
-  std::function<ir::ValueId(size_t)> logical;  // parameter i as the model speaks of it
+  std::function<ir::ValueId(size_t)> logical;  // parameter i in its logical shape
   std::string name;                            // prefix of value names: "penalty_l2"
 
   ir::ValueId emit(std::string_view op, const ir::Values& operands, ir::Attrs attrs, std::string_view suffix);
@@ -35,20 +35,20 @@ struct RegularizerDef {
   std::string doc;
   std::vector<Key> settings = {};
   std::function<void(const Settings&)> check = {};
-  std::function<ir::ValueId(PenaltyContext&)> penalty;  // what the loss grows by, f32[]
-  size_t least_rank = 0;                                // of each parameter
+  std::function<ir::ValueId(PenaltyContext&)> penalty;  // the term of the loss, f32[]
+  size_t least_rank = 0;                                // the least rank of each parameter
 };
 
 struct ConstraintContext {
   ir::Builder& b;
   const Settings& settings;
-  ir::ValueId value;  // what the update makes of the parameter: [its dims] as they lie in memory, or some rows of it
-  ir::Dims axes;      // over which norms are taken, of these dims; none where the parameter is one number
+  ir::ValueId value;  // the parameter's next value, in the axis order of memory; only some rows if the update is sparse
+  ir::Dims axes;      // the axes of `value` over which norms are taken; empty if the parameter is one number
   std::string path;   // prefix of value names: "fc.weight"
 
   ir::ValueId emit(std::string_view op, const ir::Values& operands, ir::Attrs attrs, std::string_view suffix);
   ir::ValueId norm();                                                 // the root of the sum of squares over `axes`
-  ir::ValueId spread(ir::ValueId of_norms, std::string_view suffix);  // what lost `axes`, to the value's shape
+  ir::ValueId spread(ir::ValueId of_norms, std::string_view suffix);  // broadcasts norms to the shape of `value`
 };
 
 struct ConstraintDef {
@@ -72,13 +72,13 @@ const ConstraintDef* find_constraint(std::string_view name);
 std::vector<std::string> regularizer_names();
 std::vector<std::string> constraint_names();
 
-// What the rule adds to the loss, f32[], over the parameters that it matches and that are not frozen; 0 where all of them
-// are. Throws UserError where a parameter has too few axes, or is renewed by rows; globs that match nothing are reported.
+// The term that the rule adds to the loss, f32[], over the matched parameters that are not frozen; 0 if all of them
+// are. Throws UserError if a parameter has too few axes, or has sparse updates. Reports globs that match nothing.
 ir::ValueId add_penalty(Instance& e, const Model& model, const WeightRule& rule, const std::string& name,
                         Diagnostics& errors);
 
-// `next`, the value that an update makes of the parameter, as the rules of train.constrain that match it make it, one
-// after the other. It lies as the parameter does in memory, and is some of its rows where the update is sparse.
+// Applies the matching rules of train.constrain, one after another, to `next`, the parameter's value after an update.
+// `next` has the axis order of memory. It is only some rows if the update is sparse.
 ir::ValueId constrained(ir::Graph& g, const Model& model, const Parameter& p, ir::ValueId next);
 
 }  // namespace heddle::frontend

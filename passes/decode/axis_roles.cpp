@@ -25,7 +25,7 @@ IndexExpr expression(AxisRole role, int64_t extent, const AxisSizes& sizes, int&
   return IndexExpr::dim(next++);
 }
 
-// From (row, token, others ...) to the coordinates of the result and `further` ones.
+// The map from (row, token, others ...) to the coordinates of the result, followed by `further` ones.
 IndexMap to_result(const Dims& dims, const AxisRoles& roles, const Dims& further, const AxisSizes& sizes) {
   IndexMap map{.extents = {sizes.rows, sizes.tokens}, .results = {}, .guards = {}};
   int next = 2;

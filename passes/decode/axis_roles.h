@@ -1,11 +1,11 @@
-// Which axes of a value count the rows of a batch, and which the tokens of a row; and those of a node's operands, given
-// those of its result.
+// Axis roles: which axes of a value enumerate the rows of a batch, and which the tokens of a row. The file derives the
+// roles of a node's operands from those of its result.
 //
 //   %r: f32[128,32] {rows_tokens, other} = reshape(%x), %x: f32[2,64,32]   ->   %x has {rows, tokens, other}
 //   %m: f32[2,32]   {rows, other}        = reduce_sum(%x) {axes = [1]}     ->   nothing: it adds up tokens
 //
-// Index maps say it: an operand's axis has a role where its coordinate is that of a row or a token and nothing else. So
-// no operator is looked at by its name, and what is found is proved.
+// The roles follow from index maps: an operand's axis has a role if its coordinate is exactly that of a row or a token.
+// So no rule depends on an operator's name, and every role found is proved.
 #pragma once
 #include <optional>
 #include <vector>
@@ -14,19 +14,20 @@
 
 namespace heddle::passes {
 
-// rows_tokens: row * tokens + token, as a reshape of [rows, tokens] has it; tokens_rows the other way. rows_others: row *
-// n + another, as a reshape of [rows, n] has it.
+// rows_tokens: row * tokens + token, as after a reshape of [rows, tokens]. tokens_rows: token * rows + row.
+// rows_others: row * n + another index, as after a reshape of [rows, n].
 enum class AxisRole { other, rows, tokens, rows_tokens, tokens_rows, rows_others };
-using AxisRoles = std::vector<AxisRole>;  // of each axis
+using AxisRoles = std::vector<AxisRole>;  // one per axis
 struct AxisSizes {
-  int64_t rows = 2, tokens = 2;  // 2 or more: of an axis of size 1 no map says which it is
-  bool with_others = false;      // whether rows_others is a role
+  int64_t rows = 2, tokens = 2;  // at least 2: the role of an axis of size 1 does not show in a map
+  bool with_others = false;      // whether the role rows_others is allowed
 };
 
 bool has_tokens(const AxisRoles& roles);
 bool has_rows(const AxisRoles& roles);
 
-// Nothing where elements are read of other rows or tokens than the result's, or it is not known which.
+// The roles of the axes of operand `operand`, if the axes of result `result` have `roles`. nullopt if an element of the
+// result reads other rows or tokens than its own, or if that is unknown.
 std::optional<AxisRoles> operand_roles(const ir::Graph& g, const ir::Node& n, size_t result, size_t operand,
                                        const AxisRoles& roles, const AxisSizes& sizes);
 

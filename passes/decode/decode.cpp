@@ -12,7 +12,7 @@ namespace heddle::passes {
 
 namespace {
 
-// Only its states are asked for.
+// Removes the outputs, and the nodes and parameters that only they need.
 ir::Graph without_result(ir::Graph g) {
   g.outputs.clear();
   remove_dead_nodes(g);

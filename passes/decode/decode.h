@@ -1,4 +1,4 @@
-// Decode: from the graph that computes all tokens of a text at once, the graph that computes the next one.
+// Decode: turns a graph that computes all tokens of a text at once into a graph that computes the next token.
 //
 //   graph @predict(input %tokens: i32[2,64], param %wte: f32[65,32], ...) {
 //     %x: f32[2,64,32] = gather(%wte, %tokens)
@@ -16,7 +16,7 @@
 //     return %logits                                               f32[2,1,65]
 //   }
 //
-// Each row stands at a position of its own, and begins anew where that is 0.
+// Each row has its own position. A row with position 0 starts a new text.
 //
 // | of the forward graph | in the graph of a step |
 // |---|---|
@@ -26,7 +26,7 @@
 // | what depends on the position alone: tables, rotations | its part at the position |
 // | what depends on another input, a source: an encoder, the keys of cross attention | a state that @encode makes |
 //
-// All else is refused at its node.
+// Any other operator is refused at its node.
 #pragma once
 #include <optional>
 #include <vector>
@@ -37,26 +37,26 @@ namespace heddle::passes {
 
 struct Decoded {
   ir::Graph graph;
-  // graph @prefill(input %tokens: i32[rows,chunk], input %position: i32[rows], input %count: i32[rows], ...): the states
-  // of `graph` behind the first `count` tokens, of which the first stands at `position`. Nothing where there are no
-  // states.
+  // graph @prefill(input %tokens: i32[rows,chunk], input %position: i32[rows], input %count: i32[rows], ...): updates
+  // the states of `graph` for the first `count` tokens of each row. The first one has the position `position`. nullopt
+  // if there are no states.
   std::optional<ir::Graph> prefill = {};
-  std::vector<ir::Graph> bodies = {};  // of its scans
-  // graph @encode(input %source: i32[rows,9], ...): the states of `graph` that keep what is known of the source.
+  std::vector<ir::Graph> bodies = {};  // the bodies of prefill's scans
+  // graph @encode(input %source: i32[rows,9], ...): computes the states of `graph` that depend on the source alone.
   std::optional<ir::Graph> encode = {};
-  // graph @reorder(input %from: i32[rows], every other state of `graph`): each row has those of the row from[row].
-  // Nothing where there are no states.
+  // graph @reorder(input %from: i32[rows], every other state of `graph`): gives each row the states of the row
+  // from[row]. nullopt if there are no states.
   std::optional<ir::Graph> reorder = {};
-  // What the model itself puts in front of the text: the first token that is read.
+  // The token that the model itself puts in front of the text (shifted_text.h). The text starts with it.
   std::optional<int64_t> first = {};
-  // Positions lie below this many tokens, where a cache or a table has an end; 0: there is none.
+  // The limit of positions, from the size of a cache or a table; 0: no limit.
   int64_t context = 0;
 };
 
-// `forward` is a graph of `m`; its input `text` is integers [rows, tokens], both 2 or more, its result number `result`
-// [rows, tokens, ...]. Other inputs are a source, [rows, ...], that is there before the text. Throws UserError at the
-// first node that reads other tokens in a way that is not known.
-// `chunk`: how many tokens of a row go through @prefill at once; 1: there is none.
+// `forward` is a graph of `m`. Its input `text` holds integers [rows, tokens], both sizes at least 2. Its result number
+// `result` is [rows, tokens, ...]. Other inputs are sources, [rows, ...], which are known before the text. `chunk` is
+// the number of tokens per row that @prefill takes at once; 1: no @prefill. Throws UserError at the first node that
+// reads other tokens in an unknown way.
 Decoded decode(const ir::Module& m, const ir::Graph& forward, size_t result, ir::ValueId text, int64_t chunk = 1);
 
 }  // namespace heddle::passes

@@ -73,7 +73,7 @@ class Finder {
  private:
   const Graph& f() const { return n_.forward; }
   bool depends(ValueId v) const { return (dependent_[index_of(v)] & kOnText) != 0; }
-  // Of what does not depend on the text: whether it does on what is read beside it.
+  // Whether the value depends on a source, but not on the text.
   bool of_source(ValueId v) const { return dependent_[index_of(v)] == kOnSource; }
   const Type& type(ValueId v) const { return f()[v].type; }
   [[noreturn]] void refuse(const Node& n, const std::string& reason, const std::string& help = {}) const {
@@ -92,8 +92,8 @@ class Finder {
     }
   }
 
-  // What a record goes on with stays whole, and so does what is computed once for a source. Attention to a source is
-  // looked at through what it is made of.
+  // Decomposes composites, except those whose decoding record applies and those that depend on a source alone. An
+  // attention from the text to a source is decomposed, too.
   void decompose() {
     std::vector<char> stays(f().node_count(), 0);
     for (const NodeId id : f().order) {
@@ -109,7 +109,8 @@ class Finder {
     });
   }
 
-  // Parts of tables are taken out of them.
+  // Checks the parts of inputs. The text must be read token by token. Parts of other inputs, such as tables of
+  // positions, are gathered from the whole, which limits positions.
   void ask_inputs() {
     for (const ValueId v : f().inputs) {
       const auto found = n_.parts.find(v);
@@ -138,11 +139,11 @@ class Finder {
       const auto found = n_.parts.find(n.results[r]);
       if (found == n_.parts.end()) continue;
       try {
-        for (size_t i = 0; i < found->second.size(); ++i) {  // a part may ask for the whole, behind it
+        for (size_t i = 0; i < found->second.size(); ++i) {  // a part may append the whole to the list
           const Part part = found->second[i];
           n_.ways[part] = ask_for(n, r, part);
         }
-      } catch (const UserError& error) {  // the first node of the model is told, which is the last one here
+      } catch (const UserError& error) {  // the last fault found here is the first one of the model, and is reported
         fault_ = error;
       }
     }
@@ -166,14 +167,14 @@ class Finder {
     return Way::node;
   }
 
-  // What another input says of each token: a source has no more places than it has.
+  // Refuses a source with one entry per token: entries of tokens that follow are not known yet.
   [[noreturn]] void refuse_beside(const Node& n, const Part& operand) const {
     const std::string& name = f()[operand.value].name;
     refuse(n, fmt::format("reads '{}' of all tokens, and those that follow are not there yet", name),
            fmt::format("leave '{}' out of the model that generates: parameters stay the same", name));
   }
 
-  // Each token of the result reads its own alone, as of a convolution of size 1.
+  // Whether each token of the result reads only its own token of the operands, as in a convolution of size 1.
   bool reads_alone(const Node& n, size_t result, const Part& part) const {
     for (size_t i = 0; i < n.operands.size(); ++i)
       if (!operand_roles(f(), n, result, i, part.roles, n_.sizes)) return false;
@@ -190,8 +191,8 @@ class Finder {
     return Way::whole;
   }
 
-  // Of what does not depend on the tokens. Operators that only bring it into shape stay, the rest is computed for all
-  // positions: then the one that is there is taken out.
+  // For a part that does not depend on the text. Operators that only change the shape are applied to the part. Any
+  // other value is computed for all positions, and the current position is gathered from it.
   Way ask_position(const Node& n, size_t result, const Part& part) {
     std::vector<Part> operands;
     const bool looks_up = has_front(part) && n.op->traits.rows_along != nullptr && n.op->traits.rows_along(n) == 0;
@@ -232,7 +233,7 @@ class Finder {
     return Way::record;
   }
 
-  // All stacked results of a scan are asked for before its operands: their parts agree, or the scan is refused.
+  // A result of a scan over the tokens. The parts of all stacked results must agree; otherwise the scan is refused.
   Way ask_turn(const Node& n, size_t result, const Part& part) {
     if (is_reversed(n))
       refuse(n, "goes from the last token to the first", "leave \"reverse\" and \"bidirectional\" out");

@@ -12,7 +12,7 @@ ScanRows::ScanRows(const Graph& body, int64_t rows) : body_(body), sizes_{.rows 
   decompose_nodes(body_, [](NodeId) { return true; });
 }
 
-// A value has one meaning, but constants have any.
+// Notes the roles of a value. Returns false if it already has other roles. A constant is compatible with any roles.
 bool ScanRows::put(ValueId v, const AxisRoles& roles) {
   if (const Node* n = body_.def(v); n != nullptr && n->op->traits.splat != nullptr) return true;
   const auto [at, is_new] = found_.emplace(v, roles);

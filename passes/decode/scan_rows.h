@@ -1,4 +1,4 @@
-// Which axes of the values in a scan's body count the rows of a batch, given those of its results.
+// ScanRows: derives which axes of a scan body's inputs enumerate the rows of a batch, from those of its outputs.
 //
 //   body @cell(fixed %w: f32[8,8], carry %h: f32[2,8], slice %x: f32[2,8]) ... returns %n: f32[2,8] {rows, other}
 //     -> %h, %x have {rows, other}, %w has none
@@ -12,12 +12,13 @@ namespace heddle::passes {
 class ScanRows {
  public:
   ScanRows(const ir::Graph& body, int64_t rows);
-  // False where the result cannot have these roles: what it depends on is read across rows, or not known.
+  // Requires these roles of an output, and derives those of the values it depends on. Returns false if that is
+  // impossible: a value is read across rows, or its roles are unknown or contradictory.
   bool ask(size_t output, const AxisRoles& roles);
-  // Of an input; none has rows where nobody asked for it.
+  // The roles of an input. Without a requirement that reaches it, no axis has rows.
   AxisRoles roles(ir::ValueId input) const;
   bool reads_index() const;
-  const ir::Graph& body() const { return body_; }  // without composites
+  const ir::Graph& body() const { return body_; }  // decomposed
 
  private:
   bool put(ir::ValueId v, const AxisRoles& roles);

@@ -10,7 +10,7 @@ using namespace ir;
 
 namespace {
 
-// All but the last token of each row.
+// Whether the node takes all but the last token of each row.
 bool takes_all_but_last(const Node& n, const Dims& text) {
   if (n.op->traits.slice == nullptr) return false;
   const Slice slice = n.op->traits.slice(n);

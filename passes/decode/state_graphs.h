@@ -1,4 +1,4 @@
-// The graphs beside that of a step, which renew its states.
+// The graphs besides the step graph that update its states: @encode and @reorder.
 //
 //   graph @encode(input %source: i32[2,9], ..., state %memory.kept: f32[2,9,64]) {... update %memory.kept <- %memory}
 //   graph @reorder(input %from: i32[2], state %attn.keys: f32[512,8], ...) {... update %attn.keys <- %attn.keys.next}
@@ -9,11 +9,11 @@
 
 namespace heddle::passes {
 
-// Of the state that keeps a value.
+// The name of the state that keeps a value.
 std::string kept_name(const ir::Graph& forward, ir::ValueId v);
-// What a step needs of the source, once.
+// The graph that computes all values of the source that a step needs, and keeps them in states.
 ir::Graph encode_graph(const Needs& needs);
-// Each row's states become those of the row from[row].
+// The graph that gives each row the states of the row from[row].
 ir::Graph reorder_graph(const StepGraph& step, int64_t rows);
 
 }  // namespace heddle::passes

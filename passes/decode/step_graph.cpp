@@ -40,7 +40,7 @@ class Maker {
     return found->second;
   }
 
-  // Of a part: tokens are those of the step, and what depends on the position alone has the rows in front.
+  // The shape of a part: with the tokens of the step, and an axis of rows in front if it depends on the position alone.
   Dims dims_of(const Part& part) const {
     Dims dims = type(part.value).dims;
     for (size_t d = 0; d < part.roles.size(); ++d) {
@@ -75,7 +75,7 @@ class Maker {
     }
   }
 
-  // i32 [rows,tokens]: where each token stands. Those that a row does not have stand at a place that there is.
+  // i32 [rows,tokens]: the position of each token. The positions of tokens behind `count` are clamped to valid ones.
   ValueId places() {
     b_.prefix = "places";
     const Dims dims{rows_, tokens_};
@@ -88,7 +88,7 @@ class Maker {
   void build(NodeId id) {
     const Node& n = f()[id];
     b_.loc = n.loc;
-    // The whole first: other parts may be taken out of it.
+    // The whole value first: other parts may be gathered from it.
     for (const bool wholes : {true, false})
       for (size_t r = 0; r < n.results.size(); ++r) {
         const auto found = needs_.parts.find(n.results[r]);
@@ -130,7 +130,7 @@ class Maker {
     return results[result];
   }
 
-  // Those that hold sizes hold the ones of the part.
+  // The attributes of the node, with the sizes of the part.
   Attrs attributes(const Node& n, const Part& part, const Dims& dims) const {
     Attrs attrs = n.attrs;
     if (const auto shape = attrs.find("shape"); shape != attrs.end() && std::holds_alternative<Dims>(shape->second))
@@ -146,7 +146,7 @@ class Maker {
     return attrs;
   }
 
-  // Axes of the operand, with those of its rows, go where the result has them.
+  // A broadcast: moves the axes of the operand, including an axis of rows, to their places in the result.
   ValueId spread(const Node& n, const Part& part, const Part& operand) {
     const AxisList to = n.op->traits.spread(n);
     const int64_t shift = has_front(part) ? 1 : 0;
@@ -170,7 +170,7 @@ class Maker {
     return b_("broadcast", {transposed(v, perm)}, {{"shape", dims_of(part)}, {"dims", dims}}, f()[part.value].name);
   }
 
-  // What has the rows in front, with rows and tokens in one axis in front, in this order.
+  // Merges rows and tokens of a part with the rows in front into one leading axis, in this order.
   ValueId joined(ValueId v, const Part& part, AxisRole order) {
     const auto tokens = static_cast<int64_t>(tokens_axis(part.roles)) + 1;
     AxisList perm{0, tokens};
@@ -188,7 +188,7 @@ class Maker {
     return std::ranges::is_sorted(perm) ? v : b_("transpose", {v}, {{"perm", perm}});
   }
 
-  // i32 [rows * tokens]: the places of the rows' tokens where rows and tokens lie in one axis, as `role` has them.
+  // i32 [rows * tokens]: the indices of the step's tokens along an axis of the whole value with this role.
   ValueId place(AxisRole role, int64_t tokens) {
     const Dims all{rows_ * tokens_};
     if (role == AxisRole::tokens) return b_.reshape(places_, all);
@@ -200,7 +200,7 @@ class Maker {
     return b_.reshape(rows_first || tokens_ == 1 ? at : transposed(at, {1, 0}), all);
   }
 
-  // The part of a whole value at the rows' positions.
+  // Gathers the part at the current positions from a whole value.
   ValueId gathered(ValueId whole, const Part& part) {
     const Dims dims = b_.type(whole).dims;
     const auto rank = static_cast<int64_t>(dims.size());
@@ -208,7 +208,7 @@ class Maker {
     if (rows == axis)
       return b_("gather", {whole, place(part.roles[static_cast<size_t>(axis)], needs_.sizes.tokens)}, {{"axis", axis}});
     const bool front = has_front(part);
-    AxisList perm;  // rows and tokens in front
+    AxisList perm;  // moves rows and tokens to the front
     if (!front) perm.push_back(rows);
     perm.push_back(axis);
     for (int64_t d = 0; d < rank; ++d)
@@ -225,7 +225,7 @@ class Maker {
     apart[0] = rows_;
     apart.insert(apart.begin() + 1, tokens_);
     AxisList back(apart.size());
-    if (front) perm.insert(perm.begin(), -1);  // the rows, which the whole does not have
+    if (front) perm.insert(perm.begin(), -1);  // the axis of rows, which the whole value does not have
     for (size_t i = 0; i < perm.size(); ++i)
       back[static_cast<size_t>(perm[i] + (front ? 1 : 0))] = static_cast<int64_t>(i);
     return transposed(b_.reshape(v, apart), back);
@@ -257,7 +257,7 @@ class Maker {
     return state;
   }
 
-  // What a carry is in this turn: its start where the row begins anew.
+  // The value of a carry in this turn: its start value for rows at position 0, otherwise the state.
   ValueId carried(ValueId start, ValueId state, const AxisRoles& roles) {
     const Dims dims = b_.type(state).dims;
     const ValueId first = b_("eq", {position_, b_.like(0, position_)});
@@ -269,7 +269,7 @@ class Maker {
   void take_turn(const Node& n) {
     const ScanRows& rows = needs_.scans.at(n.results[0]);
     const Graph& body = rows.body();
-    std::vector<std::pair<ValueId, ValueId>> states;  // of carries
+    std::vector<std::pair<ValueId, ValueId>> states;  // carry of the body, state of the step
     Values operands;
     for (const ValueId of_body : operand_inputs(body)) {
       const Value& input = body[of_body];
@@ -296,9 +296,9 @@ class Maker {
     }
   }
 
-  // The body in the place of its scan: carries, then what it gives out.
+  // Inlines one turn of the body. Returns the next values of the carries, then the outputs.
   Values one_turn(const Graph& body, Values operands) {
-    std::map<ValueId, ValueId> here;  // of the body, in the step
+    std::map<ValueId, ValueId> here;  // value of the body -> value of the step
     const Values inputs = operand_inputs(body);
     for (size_t i = 0; i < inputs.size(); ++i) here[inputs[i]] = b_.reshape(operands[i], body[inputs[i]].type.dims);
     for (const NodeId id : body.order) {
@@ -314,7 +314,7 @@ class Maker {
     return results;
   }
 
-  // A scan over the tokens of the step. Carries of a row stay what they are behind its last token.
+  // Adds a scan over the tokens of the step. Behind the last valid token of a row, its carries stay unchanged.
   Values turns_of(const Node& n, const ScanRows& rows, Values operands) {
     Graph body = rows.body();
     body.name += "_prefill" + std::to_string(done_.bodies.size());
@@ -341,10 +341,10 @@ class Maker {
   }
 
   const Needs& needs_;
-  const int64_t rows_, tokens_;  // of a step
+  const int64_t rows_, tokens_;  // sizes of the step
   StepGraph done_;
   Builder b_;
-  ValueId position_, count_;  // of each row: where its first token stands; how many there are, where these are several
+  ValueId position_, count_;  // by row: the position of its first token; with several tokens, the number of valid ones
   ValueId places_;
   std::map<Part, ValueId> made_;
 };

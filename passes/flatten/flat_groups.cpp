@@ -19,7 +19,8 @@ bool is_taken(const Module& m, const std::vector<FlatGroup>& groups, const std::
   return std::any_of(m.groups.begin(), m.groups.end(), [&](const StateGroup& g) { return g.name == name; });
 }
 
-// "params", then "params.1"; the optimizer's states are "params.m" where a member's is "fc1.weight.m".
+// Names for the flat states of a group: "params", or "params.1" if that is taken. An optimizer's states are named after
+// those of the members: "params.m" for "fc1.weight.m".
 std::vector<std::string> slot_names(const Module& m, const std::vector<FlatGroup>& groups, const Graph& g,
                                     const UpdateBundle& first) {
   const auto param =
@@ -41,7 +42,7 @@ std::vector<std::string> slot_names(const Module& m, const std::vector<FlatGroup
   }
 }
 
-// The power of two that divides the bytes, up to a cache line's few.
+// The largest power of two that divides the bytes, at most 256.
 int64_t alignment(const Type& type) { return std::min<int64_t>(256, type.bytes() & -type.bytes()); }
 
 FlatGroup make_group(const Module& m, const std::vector<FlatGroup>& groups, const Graph& g,

@@ -1,14 +1,14 @@
-// Flat groups: which states of a module flatten lays end to end.
+// Flat groups: the groups of states that the pass flatten stores end to end in one flat state.
 #pragma once
 #include "passes/flatten/update_pattern.h"
 #include "passes/pass.h"
 
 namespace heddle::passes {
 
-// One group of bundles, by the names of their states: slots[k] is the flat state of everybody's k-th slot.
+// A group of bundles, as names of their states. slots[k] is the flat state that holds the k-th state of each bundle.
 struct FlatGroup {
   std::vector<ir::StateGroup> slots;
-  std::vector<std::vector<std::string>> bundles;  // by member, then by slot
+  std::vector<std::vector<std::string>> bundles;  // names of states, by member, then by slot
 
   int64_t elements() const {
     const ir::StateMember& last = slots[0].members.back();
@@ -16,8 +16,8 @@ struct FlatGroup {
   }
 };
 
-// The groups of all graphs; a remark for each, and for each parameter that stays alone. `patterns` are those of each
-// graph.
+// Finds the groups of all graphs. `patterns` has one entry per graph. Emits a remark for each group, and for each
+// parameter that no other one is updated like.
 std::vector<FlatGroup> find_flat_groups(const ir::Module& m, const std::vector<UpdatePatterns>& patterns,
                                         const Options& options);
 

@@ -16,8 +16,8 @@ using namespace ir;
 
 namespace {
 
-// The bundles of a graph by the names of their states, which stay while its groups are flattened one after another:
-// a bundle's values belong to no other.
+// The bundles of a graph by the names of their states. They stay valid while the groups are flattened one after
+// another, because no value belongs to two bundles.
 class NamedBundles {
  public:
   NamedBundles(const Graph& g, const UpdatePatterns& patterns) {
@@ -29,7 +29,7 @@ class NamedBundles {
       }
   }
 
-  // The group's bundles in the order of its members; none where this graph does not update all of them alike.
+  // The bundles of a group in the order of its members; empty if this graph does not update all of them alike.
   std::vector<const UpdateBundle*> of(const FlatGroup& group) const {
     std::vector<const UpdateBundle*> ordered;
     const std::vector<UpdateBundle>* set = nullptr;
@@ -51,17 +51,17 @@ class NamedBundles {
   std::map<std::vector<std::string>, Entry> by_names_;
 };
 
-// Rewrites one graph for one group.
+// Rewrites one graph for one flat group.
 class Flattening {
  public:
   using Bundles = std::vector<const UpdateBundle*>;
 
-  // The flat states come first, before other values can take their names.
+  // Adds the flat states first, before other values can take their names.
   Flattening(Graph& g, const FlatGroup& group) : g_(g), group_(group), b_(g) {
     for (const StateGroup& slot : group.slots) flats_.push_back(add_flat(slot));
   }
 
-  // The bundles in the order of the group's members; none where the graph does not update them alike.
+  // `bundles` are in the order of the group's members; empty if the graph does not update them alike.
   void run(const Bundles& bundles, const std::vector<UpdatePart>& parts) {
     Values next(flats_.size());
     if (!bundles.empty()) next = flat_update(bundles, parts);
@@ -84,7 +84,7 @@ class Flattening {
     return b_.reshape(v, {g_[v].type.elements()});
   }
 
-  // The k-th leaf of every member, end to end, as soon as the last of them is there.
+  // Joins the k-th leaves of all members end to end, directly behind the node that computes the last of them.
   ValueId flat_leaf(const Bundles& bundles, size_t k) {
     const std::vector<int> position = g_.positions();
     size_t after = 0;
@@ -112,7 +112,7 @@ class Flattening {
     for (NodeId id : std::vector<NodeId>(g_[bundles[0]->leaves[k]].uses)) {
       const Node norm = g_[id];
       if (!norm.op->traits.of_one_list) continue;
-      std::map<ValueId, int> times;  // that the norm takes a member's leaf
+      std::map<ValueId, int> times;  // how often the norm reads each member's leaf
       for (const UpdateBundle* bundle : bundles) times[bundle->leaves[k]] = 0;
       Values operands{leaf};
       for (const ValueId v : norm.operands) {
@@ -134,7 +134,7 @@ class Flattening {
     }
   }
 
-  // The first member's update with flat values in the place of its own; next values by slot.
+  // Builds the update of the first member with flat values instead of its values. Returns the next values by slot.
   Values flat_update(const Bundles& bundles, const std::vector<UpdatePart>& parts) {
     const UpdateBundle& model = *bundles[0];
     for (size_t k = 0; k < model.leaves.size(); ++k) flat_of_[model.leaves[k]] = flat_leaf(bundles, k);
@@ -167,9 +167,9 @@ class Flattening {
     return group_.slots[0].name + ".step";
   }
 
-  // Members become slices of the flat state; their updates become its update.
+  // Replaces members by slices of the flat state, and their updates by its update.
   void replace_members(const StateGroup& slot, ValueId flat_state, ValueId next) {
-    Values pieces = slice_members(slot, flat_state);  // becomes the members' next values where they have one
+    Values pieces = slice_members(slot, flat_state);  // replaced below by the members' next values, if they have any
     std::map<ValueId, ValueId> next_of;
     for (const Update& u : g_.updates) next_of.emplace(u.state, u.next);
     bool updated = false;
@@ -192,7 +192,7 @@ class Flattening {
     g_.updates.push_back({flat_state, next});
   }
 
-  // The members' elements of the flat state, at the front of the order, the last member's first.
+  // Adds the slices of all members at the front of the order, the last member first.
   Values slice_members(const StateGroup& slot, ValueId flat_state) {
     const std::vector<NodeId> rest = std::exchange(g_.order, {});
     std::vector<NodeId> front;
@@ -207,7 +207,7 @@ class Flattening {
     return pieces;
   }
 
-  // Whatever used the member uses a view of its elements.
+  // Adds the slice of one member. A view of it replaces the member in all uses.
   ValueId slice_member(const StateMember& member, ValueId flat_state) {
     b_.loc = {};
     const Attrs range{{"starts", Dims{member.offset}}, {"limits", Dims{member.offset + member.type.elements()}}};
@@ -221,7 +221,7 @@ class Flattening {
   Graph& g_;
   const FlatGroup& group_;
   Builder b_;
-  Values flats_;  // by slot; invalid where the graph has no member
+  Values flats_;  // by slot; invalid if the graph has none of the members
   std::map<ValueId, ValueId> flat_of_;
   std::map<std::string, ValueId> views_;  // of members, by name
 };

@@ -1,4 +1,4 @@
-// Flatten: lays parameters that are updated alike end to end in one flat state, and updates them as one.
+// Flatten: stores parameters that are updated alike end to end in one flat state, and updates them together.
 //
 //   graph @train(param %a: f32[4,8], param %b: f32[8], ...) {       group @params {
 //     ...                                                             param %a: f32[4,8] at 0
@@ -10,13 +10,13 @@
 //                                                                     %params.next = sub(%params, %params.step)
 //                                                                     update %params <- %params.next
 //
-// An optimizer's states go with their parameter: %a.m and %b.m lie in %params.m. The clipping norm
-// of all gradients becomes that of the flat one. Parameters that are updated otherwise (no decay on
-// vectors, say) make a group of their own, or stay as they are when they are alone. Every graph of
-// the module is rewritten, so that they share the states. Members are ordered by the power of two
-// that divides their bytes, so that all those of a multiple of 16 bytes begin at one. After
-// differentiate, which makes the gradients; before decompose, while the norm is still one operator.
-// Meaning is preserved up to ir::flatten_states.
+// States of the optimizer are flattened like their parameters: %a.m and %b.m lie in %params.m. The clipping norm of all
+// gradients becomes the norm of the flat gradient. Parameters with another update (for example, vectors without decay)
+// form another group. A parameter whose update no other one has stays as it is. Every graph of the module is rewritten,
+// because they share the states. Members are sorted by the power of two that divides their bytes, so that each member
+// whose size is a multiple of 16 bytes starts at a multiple of 16 bytes. The pass runs after differentiate, which makes
+// the gradients, and before decompose, while the norm is still one operator. The meaning is preserved up to
+// ir::flatten_states.
 #pragma once
 #include "passes/pass.h"
 

@@ -17,7 +17,7 @@ namespace {
 
 // The longest chain of operators that still counts as an update rule. Optimizers have about ten in a row.
 constexpr int kLongestRule = 256;
-// How often the operators that make the leaves may join the rule.
+// How often the operators that compute the leaves may be added to the rule.
 constexpr int kMostPromotions = 16;
 
 UpdatePart part_of(const Graph& g, const Node& n, const std::vector<UpdatePart>& parts) {
@@ -37,7 +37,7 @@ class Numbers {
  public:
   explicit Numbers(size_t values) : of_(values) {}
   void begin() { ++traversal_; }
-  // The value's number; `next`, and true, where it has none yet.
+  // The value's number. If it has none yet, gives it the number `next` and returns true.
   std::pair<size_t, bool> of(ValueId v, size_t next) {
     Entry& e = of_[index_of(v)];
     const bool is_new = std::exchange(e.traversal, traversal_) != traversal_;
@@ -113,7 +113,7 @@ class SignatureWriter {
 
   const Graph& g_;
   const std::vector<UpdatePart>& parts_;
-  Numbers& numbers_;  // a value is a state, a leaf or a step, and has one number as such
+  Numbers& numbers_;  // one number per value, whether it is a state, a leaf or a step
   size_t steps_ = 0;
 };
 
@@ -131,7 +131,7 @@ class Finder {
   std::vector<UpdateBundle> run() {
     std::vector<size_t> order;
     std::map<size_t, std::vector<Update>> tied;
-    std::set<size_t> apart;  // roots of states that some update does not make of themselves
+    std::set<size_t> apart;  // roots of states with an update that does not depend on their old values
     for (size_t i = 0; i < g_.updates.size(); ++i) {
       const Update& u = g_.updates[i];
       const size_t r = root(u.state);
@@ -152,7 +152,7 @@ class Finder {
  private:
   UpdatePart part(ValueId v) const { return parts_[static_cast<size_t>(v.index)]; }
 
-  // States that updates tie together have one root; the way to it becomes shorter with each question.
+  // The root of the states that updates connect (union-find with path compression).
   size_t root(ValueId v) {
     auto i = static_cast<size_t>(v.index);
     while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
@@ -201,14 +201,14 @@ class Finder {
   const std::vector<UpdatePart>& parts_;
   Numbers& numbers_;
   std::vector<size_t> parent_;  // by ValueId index
-  std::vector<Values> below_;   // by update: the states that its next value is made of
+  std::vector<Values> below_;   // by update: the states from which its next value is computed
 };
 
 std::vector<UpdatePart> initial_parts(const Graph& g) {
   std::vector<UpdatePart> parts(g.value_count(), UpdatePart::leaf);
   for (ValueId v : g.inputs)
     if (is_state(g[v]) && is_floating(g[v].type.dtype)) parts[static_cast<size_t>(v.index)] = UpdatePart::state;
-  std::vector<int> depth(g.value_count(), 0);  // of a step: how many follow one another up to it
+  std::vector<int> depth(g.value_count(), 0);  // of a step: the length of the chain of steps up to it
   for (NodeId id : g.order) {
     if (g[id].results.size() != 1) continue;
     const auto i = static_cast<size_t>(g[id].results[0].index);
@@ -233,8 +233,9 @@ std::vector<std::vector<UpdateBundle>> by_signature(std::vector<UpdateBundle> bu
   return sets;
 }
 
-// An elementwise operator on one leaf and constants, as text; empty for anything else. A cast stays outside: a product that
-// is cast to f32 and read by nobody else becomes one of f32 (widen_products.h), whatever groups its parameter is in.
+// An elementwise operator on one leaf and constants, as text; empty for any other node. Casts are excluded: if a
+// product is only cast to f32, widen_products makes it an f32 product, and this must not depend on the groups of its
+// parameter.
 std::string step_on_leaf(const Graph& g, const std::vector<UpdatePart>& parts, ValueId v, Numbers& numbers) {
   const Node* n = g.def(v);
   if (n == nullptr || !std::holds_alternative<Elementwise>(n->op->kind) || n->op->traits.converts) return {};
@@ -244,7 +245,7 @@ std::string step_on_leaf(const Graph& g, const std::vector<UpdatePart>& parts, V
   return writer.leaves.size() == 1 && writer.states.empty() ? text : std::string();
 }
 
-// Lets a step that all bundles of the set take on their k-th leaf belong to the update.
+// If all bundles of the set apply the same operator to their k-th leaf, adds it to the update.
 bool promote(const Graph& g, std::vector<UpdatePart>& parts, const std::vector<UpdateBundle>& set, size_t k,
              Numbers& numbers) {
   const std::string step = step_on_leaf(g, parts, set[0].leaves[k], numbers);

@@ -1,12 +1,12 @@
-// Update patterns: which states of a graph are updated alike, so that flatten may update them as one.
+// Update patterns: finds states of a graph that are updated alike, so that flatten can update them together.
 //
 //   %a.next = sub(%a, mul(%a.grad, broadcast(%lr)))        one bundle: slots {%a}, leaves {%a.grad}
 //   %m.next = add(mul(%m, 0.9), %b.grad)                   one bundle: slots {%m, %b}, leaves {%b.grad}
 //   %b.next = sub(%b, %m.next)
 //
-// A bundle is a set of states of one shape whose next values are computed element by element from one another, from
-// values of that shape (the leaves: gradients), from broadcast scalars and constants. Two bundles with one signature
-// compute the same function.
+// A bundle is a set of states of one shape, such as a parameter and its moments. Their next values are computed element
+// by element from each other, from leaves (other values of that shape, such as gradients), from broadcast scalars and
+// from constants. Two bundles with equal signatures compute the same function.
 #pragma once
 #include <string>
 #include <vector>
@@ -16,27 +16,27 @@
 namespace heddle::passes {
 
 struct UpdateBundle {
-  ir::Values states, next;  // by slot; next is invalid where the state is only read
+  ir::Values states, next;  // by slot; next is invalid if the state is only read
   ir::Values leaves;
-  std::string signature;  // shapes apart
+  std::string signature;  // the update as text, without shapes
 };
 
-// What the computation of a next value consists of.
+// The role of a value in the computation of a next value.
 enum class UpdatePart {
   state,     // a slot
   constant,  // the same in every element
   scalar,    // a broadcast of a value of rank 0
   step,      // an elementwise operator that belongs to the update
-  leaf,      // anything else of the shape
+  leaf,      // any other value of the shape
 };
 
 struct UpdatePatterns {
-  std::vector<std::vector<UpdateBundle>> sets;  // those with one signature together, in the order of their updates
+  std::vector<std::vector<UpdateBundle>> sets;  // bundles with equal signatures, in the order of their updates
   std::vector<UpdatePart> parts;                // by ValueId index
 };
 
-// Bundles with at least one parameter. Operators above a state or a scalar belong to the update, and so do those that
-// all bundles of a set apply to their leaves alike: in Adam the leaf is the gradient, not its square.
+// Finds the bundles with at least one parameter. Operators that depend on a state or a scalar belong to the update. So
+// do operators that all bundles of a set apply to their leaves alike: in Adam the leaf is the gradient, not its square.
 UpdatePatterns update_patterns(const ir::Graph& g);
 
 }  // namespace heddle::passes

@@ -1,6 +1,6 @@
-// What a kernel would cost and how it would be executed; answered once for all kernels with equal bodies.
+// The schedule and the cost of candidate kernels, computed once for all kernels with equal bodies.
 //
-// Most of a deep model is one layer over and over: of thousands of kernels that fuse considers, a few hundred differ.
+// A deep model mostly repeats one layer: of the thousands of kernels that fuse considers, only a few hundred differ.
 #pragma once
 #include <optional>
 #include <string>
@@ -12,10 +12,10 @@
 namespace heddle::passes {
 
 struct Assessment {
-  std::string reason;  // why no schedule executes it, of the first such kernel: it may speak of that one's values
+  std::string reason;  // why no schedule executes the kernel, or ""; may name values of the first kernel with this body
   std::optional<ir::KernelSchedule> schedule;
   ir::Cost cost;
-  std::string kernel;  // its name in the module, once it is outlined
+  std::string kernel;  // the kernel's name in the module; empty until it is outlined
 };
 
 class Assessor {
@@ -24,7 +24,7 @@ class Assessor {
   const ir::Target& target() const { return target_; }
 
   Assessment& assess(const ir::Graph& g, const Sketch& s);
-  // Without a schedule: of elementwise operators on one shape, which always have one.
+  // The cost of elementwise operators on one shape. No schedule is computed, because such kernels always have one.
   const ir::Cost& plain_cost(const ir::Graph& g, const Sketch& s);
 
  private:

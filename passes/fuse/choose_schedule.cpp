@@ -17,11 +17,10 @@ using namespace ir;
 
 namespace {
 
-// What the reductions say about the cut between rows and columns: the number of columns, 0 where they say nothing,
-// nullopt where they contradict each other.
+// The number of columns that the reductions require: 0 if they require none, nullopt if they contradict each other.
 struct Demand {
   int64_t columns = 0;
-  bool reduces = false;  // some reduction runs across points
+  bool reduces = false;  // a reduction combines several points of the iteration space
 };
 std::optional<Demand> demanded_columns(const Graph& k, int64_t elements) {
   Demand demand;
@@ -46,8 +45,8 @@ std::optional<Demand> demanded_columns(const Graph& k, int64_t elements) {
   return demand;
 }
 
-// Where to cut: `columns` when that is a product of trailing dimensions, else so that the inner loop is long enough to
-// be vectorised.
+// The number of leading dimensions that are rows. With `columns` > 0, the trailing ones have exactly so many elements,
+// or the result is nullopt. With 0, they are just enough for an inner loop that can be vectorised.
 std::optional<int64_t> split_at(const Dims& domain, int64_t columns) {
   constexpr int64_t kShortLoop = 16;
   int64_t inner = 1;
@@ -59,7 +58,7 @@ std::optional<int64_t> split_at(const Dims& domain, int64_t columns) {
   return 0;
 }
 
-// Of an element that is loaded or stored once per point or row; scalars do not count.
+// The bytes of the widest element that is loaded or stored. Values of one element do not count.
 int64_t widest_bytes(const Graph& k) {
   int64_t widest = 1;
   auto see = [&](ValueId v) {
@@ -83,10 +82,10 @@ bool holds_product(const Graph& k) {
 
 constexpr int64_t kBlock = 128, kTeamBlock = 256;  // threads
 
-// A number of blocks that depends on nothing but the sizes and the target: their partial results
-// are summed in order. At least eight rows a block, or summing them takes longer than making them;
-// four, where a multiprocessor would be left without any. Of a GPU a point for each thread, which
-// waits for each further one.
+// The number of blocks whose partial results are summed in order. It depends only on the sizes and the target, so
+// results are reproducible. A block has at least eight rows; with fewer, the final sum would take longer than the
+// partial sums. Four rows are allowed if this gives every multiprocessor a block. On a GPU there is at most one thread
+// per point, because a thread handles its points one after another.
 int64_t fixed_blocks(const Graph& k, const schedules::Rows& schedule, const Target& target) {
   constexpr int64_t kPointsOfWorker = 1024, kRowsOfBlock = 8, kFewRowsOfBlock = 4;
   const int64_t of_block = target.gpu ? kBlock : kPointsOfWorker;
@@ -102,11 +101,11 @@ int64_t column_sums(const KernelPlan& plan) {
                        [](const ValuePlan& v) { return v.reduction == ReductionPlan::column; });
 }
 
-// Threads of a block, where the target has as many.
+// `count` threads per block, or the target's limit.
 int64_t threads(int64_t count, const Target& target) { return std::min(count, target.max_threads); }
 
-// The packet of a thread's loads and stores. Each of several rows starts on a whole packet; one alone may end in a part
-// of one.
+// The number of elements in a packet. With several rows, a row must be a whole number of packets. A single row may end
+// with a partial packet.
 int64_t packet_of(const Graph& k, const KernelPlan& plan, const Target& target) {
   if (plan.draws) return kDrawnAtOnce;
   const int64_t most = std::max<int64_t>(target.vector_bytes / widest_bytes(k), 1);
@@ -114,7 +113,7 @@ int64_t packet_of(const Graph& k, const KernelPlan& plan, const Target& target) 
   return any_length ? most : power_below(most, plan.columns);
 }
 
-// Who shares a row. What a thread keeps of it lies in its registers.
+// Sets the number of threads that share a row. A thread keeps its part of the row in registers.
 void set_team(schedules::Rows& schedule, const KernelPlan& plan, const Target& target) {
   constexpr int64_t kLoopedPackets = 16;
   while (schedule.team < target.warp && schedule.team * schedule.vector_width < plan.columns) schedule.team *= 2;
@@ -124,8 +123,8 @@ void set_team(schedules::Rows& schedule, const KernelPlan& plan, const Target& t
   schedule.cached = plan.phases > 1 && plan.columns <= schedule.team * schedule.vector_width * target.kept_packets;
 }
 
-// Where there are too few points for every multiprocessor, blocks of fewer threads; where there are
-// very few, as behind a sum at each of them, narrower packets, too.
+// If there are too few points for every multiprocessor, uses fewer threads per block. If there are very few points,
+// such as when each of them is a sum, uses narrower packets, too.
 void spread_points(const Graph& k, schedules::Pointwise& schedule, const KernelPlan& plan, const Target& target) {
   constexpr int64_t kFew = 64;
   if (!moves_much(k)) return;
@@ -138,8 +137,8 @@ void spread_points(const Graph& k, schedules::Pointwise& schedule, const KernelP
   while (too_few() && schedule.threads > target.warp) schedule.threads /= 2;
 }
 
-// Of blocks that leave partial results of much each has rows: a row takes more threads, of narrower packets, or a block
-// has fewer.
+// If a kernel that moves much would leave blocks without rows, gives a row more threads with narrower packets, or a
+// block fewer threads.
 void spread_rows(const Graph& k, schedules::Rows& schedule, const KernelPlan& plan, const Target& target) {
   if (!target.gpu || schedule.blocks == 0 || plan.rows == 1 || !moves_much(k)) return;
   const auto idle = [&] { return (schedule.blocks - 1) * (schedule.threads / schedule.team) >= plan.rows; };
@@ -148,8 +147,8 @@ void spread_rows(const Graph& k, schedules::Rows& schedule, const KernelPlan& pl
   while (idle() && schedule.threads > target.warp && schedule.team < schedule.threads) schedule.threads /= 2;
 }
 
-// A thread that passes over several rows once, for sums of columns: what it loads of them, up to a quarter of its
-// registers, is under way at once. A product's loads are inside its points.
+// For sums of columns, a thread passes once over several rows. Sets how many of them it loads at the same time: up to a
+// quarter of its registers. Not for products, whose loads are inside of the points.
 void set_ahead(const Graph& k, schedules::Rows& schedule, const KernelPlan& plan, const Target& target) {
   constexpr int64_t kMostRows = 4, kMostBytes = 256;
   if (!target.gpu || plan.partials.empty() || plan.span || plan.phases > 1 || schedule.vector_width == 1 ||
@@ -170,8 +169,8 @@ int64_t index_bits(const KernelPlan& plan, const Target& target) {
   return plan.largest_index >= target.index_limit ? 64 : 32;
 }
 
-// What can be executed, but badly. A row is the work of one team: a long one alone would leave the rest of the device
-// idle.
+// Why a schedule that is possible would be slow, or "". One team executes a row, so a single long row would leave the
+// rest of the device idle.
 std::string unwise(const KernelPlan& plan, const Target& target) {
   constexpr int64_t kLongRow = 8192;
   if (column_sums(plan) * plan.columns > threads(kTeamBlock, target) * target.kept_sums)
@@ -180,7 +179,7 @@ std::string unwise(const KernelPlan& plan, const Target& target) {
   return fmt::format("one row of {} elements would be reduced by one team", plan.columns);
 }
 
-// Through tiles, where a transpose has two sides that are long enough for them.
+// Changes the schedule to tiles if the kernel has a transpose whose two dimensions are large enough.
 void try_tile(Graph& k, const Target& target) {
   const auto large = [&](NodeId n) {
     const std::optional<Turn> turn = turn_of(k, k[n]);
@@ -199,7 +198,7 @@ void try_tile(Graph& k, const Target& target) {
   k.schedule->how = pointwise;
 }
 
-// "" when the schedule executes the kernel, of which the domain and its split are known.
+// Completes a schedule whose domain and split are set. Returns "", or why it cannot execute the kernel.
 std::string set_schedule(Graph& k, schedules::Pointwise& schedule, const Target& target) {
   const KernelPlan plan = plan_kernel(k);
   if (!plan.ok()) return plan.reason;
@@ -231,7 +230,7 @@ std::string set_schedule(Graph& k, schedules::Rows& schedule, const Target& targ
   return {};
 }
 
-// "" when a schedule over `elements` points executes the kernel.
+// Sets a schedule over `elements` points. Returns "", or why none executes the kernel.
 std::string try_schedule(Graph& k, int64_t elements, const Dims& dims, const Target& target) {
   std::optional<Demand> demand = demanded_columns(k, elements);
   if (!demand) return "reductions over different axes";
@@ -245,8 +244,8 @@ std::string try_schedule(Graph& k, int64_t elements, const Dims& dims, const Tar
   return set_schedule(k, k.schedule->how.emplace<schedules::Pointwise>(schedules::Pointwise{over}), target);
 }
 
-// Loops that move much, and yet have too few blocks for every multiprocessor: the time by what they
-// execute. The estimate takes them for spread over all.
+// The time from counted operations, for loops that move much but have fewer blocks than there are multiprocessors;
+// otherwise nullopt. The usual estimate assumes that all multiprocessors work.
 std::optional<double> counted_where_few(const Graph& k, const Target& target) {
   if (!moves_much(k) || plan_kernel(k).most_blocks >= target.sm_count) return std::nullopt;
   return kernel_cost(k, target).seconds;
@@ -289,7 +288,7 @@ FormChoice choose_schedule(Graph& k, const Target& target) {
     product = choose_product_schedule(k, target);
     if (product.ok()) {
       of_tiles = estimated_cost(k, product, target);
-      // Mostly loops need not be planned to know that they would take longer.
+      // A lower bound for loops is often enough to reject them without planning.
       if (of_tiles.seconds < least_seconds_of_loops(k, of_tiles, target)) return {"", of_tiles};
       tiles = k.schedule;
     }

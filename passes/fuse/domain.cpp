@@ -31,8 +31,9 @@ std::vector<bool> reduced_axes(const Graph& g, const Node& n) {
 
 namespace {
 
-// Which dimensions of an iteration space must stay apart, as the numbers of elements inside each cut: [8,26,26,32] cut
-// before the last dimension is {32}. Written so, cuts of differently shaped values with the same elements compare.
+// The places where dimensions of an iteration space must stay separate. A cut is the number of elements behind it:
+// [8,26,26,32] cut before the last dimension is {32}. In this form, cuts of values with different shapes are
+// comparable.
 class Cuts {
  public:
   explicit Cuts(int64_t elements) : elements_(elements) {}
@@ -40,7 +41,7 @@ class Cuts {
   void all(const Dims& dims) {
     for (size_t i = 1; i < dims.size(); ++i) at(dims, i);
   }
-  // Between neighbours that differ in `flag`.
+  // Adds a cut between neighbouring dimensions that differ in `flag`.
   template <class Flags>
   void where_differs(const Dims& dims, const Flags& flag) {
     size_t last = dims.size();  // the last dimension of more than one element
@@ -50,7 +51,7 @@ class Cuts {
       last = i;
     }
   }
-  // The merged dimensions, or nothing where the cuts cross.
+  // The merged dimensions; nullopt if the cuts contradict each other.
   std::optional<Dims> domain() const {
     Dims result;
     int64_t outer = elements_;

@@ -21,11 +21,11 @@ namespace {
 
 using namespace ir;
 
-// Effort on refused kernels after which a group is left as it is: a concatenation of hundreds of values would be tried
-// with each reader of each of them.
+// The effort spent on refused kernels after which a group is not merged further. It bounds compile time: a
+// concatenation of hundreds of values would be tried with each reader of each value.
 constexpr size_t kMostSpent = 4096;
 
-// Calls f for each value of both; the lists are sorted.
+// Calls f for each value that is in both lists. The lists are sorted.
 template <class F>
 void for_common(const std::vector<ValueId>& a, const std::vector<ValueId>& b, const F& f) {
   for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
@@ -79,12 +79,12 @@ class Fuser {
 
  private:
   using Pair = std::pair<int, int>;
-  // Of two groups as they were when it was made: each that has grown since has been considered again.
+  // A pair of groups to merge. It is outdated if one of them has grown since; the pair has then been considered again.
   struct Choice {
     double gain;
-    int64_t held;  // held_longer, which decides where gains are equal
+    int64_t held;  // held_longer; of equal gains, the choice that holds less comes first
     Pair pair;
-    int versions;  // the sum of both: neither ever gets smaller
+    int versions;  // the sum of both versions, which only grow
     bool operator<(const Choice& o) const {
       return gain != o.gain ? gain < o.gain : held != o.held ? held > o.held : pair > o.pair;
     }
@@ -96,7 +96,7 @@ class Fuser {
   }
   std::map<int, std::string>& refused(int i) { return refused_[static_cast<size_t>(i)]; }
 
-  // Bytes that need not be moved when a and b are one kernel, a launch counted as the bytes that take as long; 0: not
+  // The bytes that one kernel for a and b saves. The saved launch counts as the bytes that take as long to move. 0: not
   // worth a try.
   double gain(int a, int b) const {
     const Group &x = groups_[a], &y = groups_[b];
@@ -113,7 +113,8 @@ class Fuser {
     return passed_bytes(pair, x, y) + passed_bytes(pair, y, x);
   }
 
-  // What one group writes and the other reads need not be read any more, nor written where nobody else reads it.
+  // The bytes that one group writes and the other reads. One kernel saves the read, and also the write if there is no
+  // other reader.
   int64_t passed_bytes(Pair pair, const Group& writer, const Group& reader) const {
     int64_t bytes = 0;
     for_common(writer.writes, reader.reads, [&](ValueId v) {
@@ -122,14 +123,14 @@ class Fuser {
     return bytes;
   }
 
-  // Whether what both would hold in memory together is large beside what one kernel saves.
+  // Whether one kernel would hold much more memory than it saves in bytes moved.
   bool holds_much(Pair pair, int64_t held) const {
     if (held < kMuchHeld) return false;
     const int64_t shared = common_bytes(g_, groups_[pair.first].reads, groups_[pair.second].reads);
     return (shared + passed_between(pair)) * kLeastSaved < held;
   }
 
-  // Whether the iteration spaces can be one; plan_kernel has the last word.
+  // Whether the iteration spaces may fit together. A quick test; plan_kernel decides.
   static bool fits(const Group& a, const Group& b) {
     const Group& big = a.points >= b.points ? a : b;
     const Group& small = a.points >= b.points ? b : a;
@@ -149,7 +150,7 @@ class Fuser {
       choices_.pop();
       auto [a, b] = best.pair;
       if (!groups_[a].alive || !groups_[b].alive || versions(best.pair) != best.versions) continue;
-      // Only when a or b grows can a path between them go away; the pair is considered again then.
+      // A path between a and b can only disappear when one of them grows. Then the pair is considered again.
       const GroupOrder::Separation separation = groups_.separation(a, b);
       if (separation.answer != GroupOrder::Separation::Answer::apart || !try_merge(best, separation)) continue;
       for (int i : partners_.of(a)) consider(std::min(i, a), std::max(i, a));
@@ -158,7 +159,8 @@ class Fuser {
     return false;
   }
 
-  // All three at one bandwidth: two kernels do not pay because each of them alone would fit a cache.
+  // Whether one kernel would take longer than two. All three costs use the same bandwidth, so that two kernels do not
+  // win only because each of them fits the cache.
   bool slower(const Cost& merged, const Cost& a, const Cost& b) const {
     const Target& t = options_.target;
     double bandwidth = merged.bytes() <= t.cache_bytes ? t.cache_bandwidth : t.bandwidth;
@@ -206,11 +208,11 @@ class Fuser {
     return refuse(pair, reason);
   }
 
-  // Planning a kernel takes time in proportion to its operators and operands.
+  // The effort to plan a kernel: proportional to its operators and operands.
   size_t effort(int i) const { return groups_[i].size + groups_[i].reads.size(); }
   size_t& spent(int i) { return spent_[static_cast<size_t>(i)]; }
 
-  // What did not fit one part does not fit the whole.
+  // A group that could not be merged with b cannot be merged with a, which now contains b.
   void inherit_refusals(int a, int b) {
     for (const auto& [other, reason] : std::exchange(refused(b), {})) {
       refused(other).erase(b);
@@ -218,8 +220,8 @@ class Fuser {
     }
   }
 
-  // Producers first. A copied node that one group also returns is read from that group's call by the groups outlined
-  // after it: in any other order that could close a cycle.
+  // The groups with producers first. If a group returns a node that other groups copy, groups outlined later read it
+  // from the group's call. In another order that could close a cycle.
   std::vector<int> groups_in_order() const {
     std::vector<int> waiting(static_cast<size_t>(count()), 0), order;
     std::set<int> ready;
@@ -240,14 +242,15 @@ class Fuser {
   void outline() {
     for (int i : groups_in_order())
       if (groups_[i].alive && !groups_[i].fixed) outline(groups_[i].owned);
-    // Few wait for what overwrites: as it comes last, it pulls nothing ahead of the order that the groups have.
+    // Nodes that overwrite operands have few readers. They come last, so that the sort does not move other nodes
+    // forward for them.
     std::stable_partition(g_.order.begin(), g_.order.end(), [&](NodeId n) { return !overwrites(g_[n]); });
     sort_topologically(g_);
   }
 
-  // What a kernel copied while its schedule was found may be in memory by now, where another kernel
-  // returns it. Mostly that is less to do; where what is left has no schedule, each node becomes a
-  // kernel of its own.
+  // Outlines a group. A value that the group copied when its schedule was found may be in memory by now, because
+  // another kernel returns it. So the kernel is assessed again. If the remaining nodes have no schedule together, each
+  // one becomes a kernel.
   void outline(std::vector<NodeId> owned) {
     const Sketch s = groups_.sketch(owned);
     Assessment& a = shared_.assessor.assess(g_, s);
@@ -278,7 +281,7 @@ class Fuser {
   Partners partners_;
   std::priority_queue<Choice> choices_;
   std::vector<int> version_;   // by group: how often it has grown
-  std::vector<size_t> spent_;  // by group: effort on kernels that were refused
+  std::vector<size_t> spent_;  // by group: effort spent on refused kernels
   Refusals refused_;
   FusionRemarks remarks_;
 };
@@ -295,7 +298,7 @@ void outline_primitive(KernelTable& kernels, Graph& g, const std::vector<NodeId>
   replace_by_call(g, {nodes}, e.operands, results, kernels.add(std::move(e.kernel)));
 }
 
-// A kernel for each operator that is executed by a function of the preamble; the groups see its call.
+// Makes a kernel of each primitive, which a function of the preamble executes. The groups then see only its call.
 bool outline_primitives(KernelTable& kernels, Graph& g, const Options& options) {
   bool changed = false;
   for (const NodeId n : std::vector<NodeId>(g.order)) {
@@ -308,7 +311,8 @@ bool outline_primitives(KernelTable& kernels, Graph& g, const Options& options) 
   return changed;
 }
 
-// The next of those that join: what reads, alone, what this one overwrites.
+// The next primitive to join with this one: the only reader of a result that it writes over an operand, with the same
+// operator. Invalid if there is none.
 NodeId joined_to(const Graph& g, NodeId id) {
   const Node& n = g[id];
   const auto& primitive = std::get<Primitive>(n.op->kind);
@@ -320,8 +324,8 @@ NodeId joined_to(const Graph& g, NodeId id) {
   return {};
 }
 
-// The same for what overwrites operands, one kernel for a row of operators that join. Behind the groups, whose rules
-// about calls speak of what libraries leave.
+// The same for primitives that overwrite operands. A chain of primitives that join becomes one kernel. Runs after the
+// groups are made, because the rules of groups expect that calls go to libraries or other primitives.
 bool outline_overwriting(KernelTable& kernels, Graph& g, const Options& options) {
   bool changed = false;
   for (const NodeId first : std::vector<NodeId>(g.order)) {

@@ -1,4 +1,4 @@
-// fuse: groups what is left into kernels, and decides how each is executed.
+// fuse: groups the remaining nodes into kernels, and chooses the schedule of each kernel.
 //
 //   %b: f32[64,128] = broadcast(%bias) {dims = [1], shape = [64,128]}
 //   %a: f32[64,128] = add(%x, %b)
@@ -6,12 +6,13 @@
 //     ->
 //   %h: f32[64,128] = call @broadcast.add.relu(%bias, %x)
 //
-// Two groups become one when something is saved (bytes not moved, a launch), no path leads from one to the other
-// through a third, and ir::plan_kernel can execute the result. Sources, random numbers, casts and broadcasts are not
-// grouped: every group that reads one computes its own, so a dropout mask is never stored. Movements that only rename
-// bytes stay plain nodes, except inside a group.
+// Two groups become one under three conditions: it saves something (bytes moved, a launch), no path leads from one to
+// the other through a third group, and ir::plan_kernel can execute the result. Sources, random numbers, casts and
+// broadcasts are copied into every group that reads them, so a dropout mask is never stored. Movements that only rename
+// bytes stay nodes of the graph, except inside a group.
 //
-// After select; afterwards a graph holds calls and views. Each edge that was not fused is noted with its reason.
+// The pass runs after select. Afterwards a graph holds only calls and views. A remark gives the reason for each edge
+// that was not fused.
 #pragma once
 #include "passes/pass.h"
 

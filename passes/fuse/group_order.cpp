@@ -15,7 +15,7 @@ constexpr size_t kMostEdges = 1024;         // that one search looks at
 struct GroupOrder::Search {
   int from = 0, to = 0;
   bool forth = true;             // along edges, from the earlier group; else against them, from the later one
-  int number = 0, opposite = 0;  // of this search, and of the one that comes toward it
+  int number = 0, opposite = 0;  // numbers of this search and of the search in the other direction
   std::vector<int> found = {};
   size_t next = 0;  // of `found`, to be expanded
   size_t edges = 0;
@@ -55,7 +55,7 @@ GroupOrder::Separation GroupOrder::separation(int a, int b, const Neighbours& pr
   Search forth{.from = first, .to = last, .forth = true, .number = searches_, .opposite = searches_ - 1};
   Search back{.from = last, .to = first, .forth = false, .number = searches_ - 1, .opposite = searches_};
   Separation result;
-  // The direction that has looked at less goes on: either alone gives the answer.
+  // The direction that has visited fewer edges goes on. The answer is known as soon as one direction is complete.
   size_t forth_cost = at(succs, first).size(), back_cost = at(preds, last).size();
   while (!forth.complete() && !back.complete()) {
     if (std::min(forth_cost, back_cost) > kMostEdges) return result;
@@ -80,8 +80,8 @@ GroupOrder::Separation GroupOrder::separation(int a, int b, const Neighbours& pr
 void GroupOrder::merge(int kept, int gone, const Separation& s) {
   const int first = before(kept, gone) ? kept : gone, last = first == kept ? gone : kept;
   for (const int group : s.moved) remove(group);
-  // The merged group lies where the later one was, when what follows the earlier one moves behind
-  // it; else the other way.
+  // If the successors of the earlier group move behind the later one, the merged group takes the place of the later
+  // one; otherwise that of the earlier one.
   const int place = s.behind_later ? last : first;
   if (!s.behind_later) insert_behind(at(previous_, first), s.moved);
   if (place != kept) {
@@ -110,8 +110,8 @@ void GroupOrder::insert_behind(int place, const std::vector<int>& groups) {
   }
 }
 
-// The distance at which `needed` labels fit behind `place`. Where they do not, groups behind it move on, as many as it
-// takes until each has room again.
+// The distance between labels at which `needed` groups fit behind `place`. If there is no room, relabels as many groups
+// behind it as necessary.
 int64_t GroupOrder::gap_behind(int place, int64_t needed) {
   const auto room = [&](int end, int64_t labels) {
     return end == head_ ? kGap : (at(label_, end) - at(label_, place)) / (labels + 1);

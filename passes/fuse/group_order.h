@@ -1,10 +1,10 @@
-// The groups in an order in which producers come first, and which stays one while groups become one.
+// A topological order of the groups, which is maintained while groups are merged.
 //
-// Whether two groups may become one depends on paths between them. Only groups that lie between the two in the order
-// can be on such a path, so the search looks at those alone; and it gives up after a number of edges, for which the
-// answer is "perhaps": the time of a search does not depend on the size of the graph. The order is a list with labels
-// (Dietz and Sleator 1987, "Two algorithms for maintaining order in a list"): a label says which of two comes first,
-// and gaps between labels leave room for what moves.
+// Two groups may be merged only if no path leads from one to the other through a third. Only groups between the two in
+// the order can be on such a path, so the search visits only these. It gives up after a number of edges and answers
+// "unknown", so its time does not depend on the size of the graph. The order is a list with labels (Dietz and Sleator
+// 1987, "Two algorithms for maintaining order in a list"): labels tell which of two groups comes first, and gaps
+// between labels leave room for groups that move.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,12 +17,12 @@ using Neighbours = std::vector<std::set<int>>;  // by group
 
 class GroupOrder {
  public:
-  explicit GroupOrder(int count);  // 0, 1, 2 ... is such an order
+  explicit GroupOrder(int count);  // the order 0, 1, 2 ..., which must be topological
 
   bool before(int a, int b) const { return at(label_, a) < at(label_, b); }
 
-  // What must move when two groups become one: everything that the earlier one leads to behind the later one, or
-  // everything that leads to the later one before the earlier one.
+  // The groups that must move when two groups are merged: either those that depend on the earlier one move behind the
+  // later one, or those on which the later one depends move before the earlier one.
   struct Separation {
     enum class Answer { apart, path, unknown };
     Answer answer = Answer::unknown;
@@ -32,7 +32,7 @@ class GroupOrder {
   // Whether a path leads from one to the other through a third group.
   Separation separation(int a, int b, const Neighbours& preds, const Neighbours& succs);
 
-  // `gone` is now part of `kept`; `s` is their separation, and nothing has merged since it was found.
+  // Merges `gone` into `kept`. `s` is their separation; no groups may have been merged since it was computed.
   void merge(int kept, int gone, const Separation& s);
 
  private:
@@ -50,7 +50,7 @@ class GroupOrder {
   void insert_behind(int place, const std::vector<int>& groups);
   int64_t gap_behind(int place, int64_t needed);
 
-  int head_;  // stands before all groups
+  int head_;  // an additional element before all groups
   std::vector<int64_t> label_;
   std::vector<int> previous_, next_;
   std::vector<int> seen_;  // by group: the number of the last search that found it

@@ -60,7 +60,7 @@ Groups::Groups(const Graph& g, Shared& shared, bool exact)
   order_updates();
 }
 
-// The groups that read one of `values`, themselves or through what they copy; not those that `except` stands before.
+// The groups that read one of `values`, directly or through copied nodes and views. Uses by `except` do not count.
 std::set<int> Groups::readers_through_copies(const std::vector<ValueId>& values, NodeId except) const {
   std::set<int> readers;
   std::vector<char> seen(g_.node_count(), 0);
@@ -79,7 +79,7 @@ std::set<int> Groups::readers_through_copies(const std::vector<ValueId>& values,
 }
 
 bool Groups::needed_beside(ValueId v, int a, int b) const {
-  constexpr size_t kMost = 64;  // uses looked at: of a value with more, some are taken to be elsewhere
+  constexpr size_t kMost = 64;  // a value with more uses is assumed to have other readers
   std::vector<ValueId> open = {v};
   for (size_t looked = 0; !open.empty();) {
     const ValueId next = open.back();
@@ -93,9 +93,10 @@ bool Groups::needed_beside(ValueId v, int a, int b) const {
   return false;
 }
 
-// A scalar state that others read beside the group of its next value, as dropout reads the number of the step: behind
-// all who read the old value, and before all who read the new one, the next value is written over it. Beside a kernel
-// that comes earlier it would have to be copied later, which takes as long as a launch.
+// Orders the updates of scalar states with several readers, such as the step number that dropout reads. The group of
+// the next value runs after all readers of the old value and before all readers of the next one, so it can overwrite
+// the state. If it were merged with an earlier kernel, the next value would have to be copied later, which takes as
+// long as a launch.
 void Groups::order_updates() {
   for (const Update& u : g_.updates) {
     const NodeId def = g_[u.next].def;
@@ -103,7 +104,7 @@ void Groups::order_updates() {
     const int next = of(def);
     const std::set<int> before = readers_through_copies({u.state}, def);
     const std::set<int> behind = readers_through_copies(g_[def].results, {});
-    // Program order is an order of the groups as it is.
+    // Adds the constraint only if program order already satisfies it.
     if (before.empty() || *before.rbegin() >= next || (!behind.empty() && *behind.begin() <= next)) continue;
     for (int reader : before) precede(reader, next);
     for (int reader : behind) precede(next, reader);
@@ -121,7 +122,7 @@ void Groups::precede(int first, int second) {
 void Groups::connect() {
   preds_.resize(groups_.size());
   succs_.resize(groups_.size());
-  // By NodeId index: the groups that a copied node's or view's result comes from.
+  // By NodeId index: the groups from which the result of a copied node or view is computed.
   std::vector<std::set<int>> sources(g_.node_count());
   for (NodeId n : g_.order) {
     std::set<int> from;
@@ -132,7 +133,7 @@ void Groups::connect() {
         from.insert(of(def));
       else
         from.insert(sources[static_cast<size_t>(def.index)].begin(), sources[static_cast<size_t>(def.index)].end());
-      // A fixed node and a view read what is in memory.
+      // A fixed node or a view reads the stored result, so it also depends on the group that stores it.
       if (roles_.roots_group(def) && (roles_(n) == FusionRole::fixed || roles_(n) == FusionRole::view))
         from.insert(of(def));
     }
@@ -165,7 +166,7 @@ std::string Groups::fill(Group& group) {
   return {};
 }
 
-// Beside what it computes it in the kernel may no longer write the next value over the state.
+// Why a kernel of this group could not write the next value of an ordered state over the old one, or "".
 std::string Groups::why_copied(const Group& group) {
   const Sketch s = sketch(group);
   Extract e = extract(g_, s.nodes, s.results);

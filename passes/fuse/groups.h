@@ -1,4 +1,4 @@
-// The groups that fuse is making kernels of, and how they depend on each other.
+// The groups of nodes from which fuse makes kernels, and the dependencies between them.
 #pragma once
 #include <set>
 #include <string>
@@ -10,22 +10,22 @@
 namespace heddle::passes {
 
 struct Group {
-  std::vector<ir::NodeId> owned;  // fixed nodes have a group of their own, too: paths lead through them
-  bool fixed = false;
+  std::vector<ir::NodeId> owned;
+  bool fixed = false;  // a single fixed node: never merged, but paths lead through it
   bool alive = true;
-  bool part = false;                       // of a concatenation whose parts are computed apart
-  bool plain = false;                      // elementwise on one shape throughout: such groups always make one kernel
-  std::set<ir::ValueId> renews;            // ordered states whose next value it computes
-  std::set<ir::ValueId> follows;           // ordered states that it reads, or whose next values
-  bool product = false;                    // a contraction through tiles: its operands have shapes of their own
-  std::vector<ir::ValueId> reads, writes;  // sorted; what a kernel of this group alone would move
+  bool part = false;                       // part of a concatenation whose parts have separate kernels
+  bool plain = false;                      // elementwise operators on one shape: a schedule always exists
+  std::set<ir::ValueId> renews;            // ordered states whose next value it computes (see order_updates)
+  std::set<ir::ValueId> follows;           // ordered states of which it reads the old or the next value
+  bool product = false;                    // a contraction through tiles, whose operands have different shapes
+  std::vector<ir::ValueId> reads, writes;  // sorted; the operands and results of a kernel of this group alone
   int64_t points = 0;                      // of its iteration space
   int64_t columns = 1, rows = 1;
-  size_t size = 0;  // nodes, copied ones included
+  size_t size = 0;  // number of nodes, including copied ones
   ir::Cost cost;
 };
 
-// What all graphs of a module share while their groups are made.
+// The tables that all graphs of a module share while their groups are made.
 struct Shared {
   explicit Shared(const ir::Target& target) : assessor(target) {}
   Vocabulary words;
@@ -34,7 +34,8 @@ struct Shared {
 
 class Groups {
  public:
-  // With `exact`, a reason that is given speaks of the values of the very kernel that it is about.
+  // With `exact`, the reason against a kernel names the values of that kernel. Otherwise it may name those of another
+  // kernel with the same body.
   Groups(const ir::Graph& g, Shared& shared, bool exact);
 
   int count() const { return static_cast<int>(groups_.size()); }
@@ -42,19 +43,21 @@ class Groups {
   int of(ir::NodeId n) const { return of_[static_cast<size_t>(n.index)]; }
   const FusionRoles& roles() const { return roles_; }
 
-  // Groups that read what `i` defines, and those whose values it reads, through copied nodes and views.
+  // The groups that read values of `i`, and the groups whose values it reads, directly or through copied nodes and
+  // views.
   const std::set<int>& readers(int i) const { return succs_[static_cast<size_t>(i)]; }
   const std::set<int>& sources(int i) const { return preds_[static_cast<size_t>(i)]; }
-  // Whether anything but a and b reads the value, through copied nodes and views, or the graph returns it.
+  // Whether the value must be written even if a and b become one kernel: the graph returns it, or another group reads
+  // it, directly or through copied nodes and views. May return true if the value has many uses.
   bool needed_beside(ir::ValueId v, int a, int b) const;
   GroupOrder::Separation separation(int a, int b) { return order_.separation(a, b, preds_, succs_); }
-  // A candidate for the union of a and b; its kernel has a schedule, or `reason` says why it cannot have one.
+  // The union of a and b. Its kernel has a schedule, or `reason` says why there is none.
   struct Candidate {
     Group group;
     std::string reason;
   };
   Candidate candidate(int a, int b);
-  void merge(int a, int b, const GroupOrder::Separation& separation, Group&& merged);  // b's nodes go to a
+  void merge(int a, int b, const GroupOrder::Separation& separation, Group&& merged);  // the nodes of b move to a
   Sketch sketch(const Group& group) { return sketch(group.owned); }
   Sketch sketch(const std::vector<ir::NodeId>& owned) { return sketcher_.sketch(owned); }
 
@@ -64,7 +67,7 @@ class Groups {
   void order_updates();
   std::string why_copied(const Group& group);
   std::set<int> readers_through_copies(const std::vector<ir::ValueId>& values, ir::NodeId except) const;
-  std::string fill(Group& group);  // everything but `owned`; the reason when no schedule executes it
+  std::string fill(Group& group);  // sets all members but `owned`; returns "", or why no schedule executes the group
 
   const ir::Graph& g_;
   Shared& shared_;

@@ -8,7 +8,7 @@ namespace {
 
 using namespace ir;
 
-// A large result of others that a group reads.
+// A large value that a group reads and another node computes.
 struct Held {
   int made = 0, last = 0;  // positions in the graph's order: the node that computes it, and its last reader
   int64_t bytes = 0;
@@ -18,7 +18,7 @@ class Lives {
  public:
   Lives(const Graph& g, const Groups& groups) : g_(g), groups_(groups) {}
 
-  // What the other group neither reads nor makes.
+  // The large values that `reader` reads, and that the other group neither reads nor writes.
   std::vector<Held> held(const Group& reader, const Group& other) const {
     std::vector<Held> all;
     for (const ValueId v : reader.reads) {
@@ -26,7 +26,7 @@ class Lives {
       const bool of_both = std::binary_search(other.reads.begin(), other.reads.end(), v) ||
                            std::binary_search(other.writes.begin(), other.writes.end(), v);
       if (of_both || bytes * kLeastSaved < kMuchHeld) continue;
-      ValueId whole = v;  // of which it is a view
+      ValueId whole = v;  // the value of which v is a view
       while (g_.def(whole) != nullptr && is_view(g_[whole].def) && !g_.def(whole)->operands.empty())
         whole = g_.def(whole)->operands[0];
       if (g_.def(whole) != nullptr) all.push_back({position(g_[whole].def), last_use(whole), bytes});
@@ -49,7 +49,8 @@ class Lives {
   const Groups& groups_;
 };
 
-// All of `a` has been read before any of `b` is made.
+// The most bytes that lie in memory at the same time only with one kernel: values of `a` that are dead before the first
+// of the counted values of `b` is computed.
 int64_t held_longer(const std::vector<Held>& a, const std::vector<Held>& b) {
   int64_t most = 0;
   for (const Held& first : b) {

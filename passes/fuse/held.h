@@ -1,18 +1,18 @@
-// What two groups would hold in memory together if they were one kernel.
+// The additional memory that is live at one time if two groups become one kernel.
 //
 //   %a = product, read by group 1; then %b = product, read by group 2
 //
-// As two kernels %a is given back before %b is made; one kernel needs both.
+// With two kernels, the memory of %a is free before %b is computed. One kernel needs both at the same time.
 #pragma once
 #include "passes/fuse/groups.h"
 
 namespace heddle::passes {
 
-// One kernel instead of two saves a launch. From so many bytes on, a saving of less than such a part of what it holds
-// longer is not worth it.
+// If one kernel holds kMuchHeld bytes or more in addition, it must save at least 1 / kLeastSaved of them in bytes
+// moved.
 constexpr int64_t kMuchHeld = int64_t{32} << 20, kLeastSaved = 16;
 
-// Bytes of results that lie in memory beside one another only where both groups are one kernel. Of small groups 0.
+// The bytes of values that are live at the same time only if both groups are one kernel. 0 for small groups.
 int64_t held_longer(const ir::Graph& g, const Groups& groups, int a, int b);
 
 }  // namespace heddle::passes

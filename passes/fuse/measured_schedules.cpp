@@ -30,7 +30,7 @@ void add(Decision& decision, const KernelSchedule& schedule) {
   decision.schedules.push_back(schedule);
 }
 
-// What is executed now comes first.
+// The candidates for a kernel, its current schedule first.
 Decision decision_on(const Graph& k, const Target& target) {
   constexpr size_t kMostTiles = 6;
   Decision decision{.body = "fused: " + choice_body(k), .kernel = k, .candidates = {}, .taken = name_of(*k.schedule)};

@@ -1,9 +1,9 @@
-// measured_schedules: gives products on a GPU the tiles, or the loops, that measurements chose.
+// measured_schedules: gives products on a GPU the schedule (tiles or loops) that was measured to be fastest.
 //
 //   @matmul.add  {schedule = "contract", tile = [32,32,32], ...}   ->   {schedule = "contract", tile = [64,32,16], ...}
 //
-// Behind fuse, whose groups do not depend on it. Candidates are what is executed now, the fastest tiles by predicted
-// time, and loops.
+// It runs after fuse, whose groups do not depend on it. The candidates are the current schedule, the fastest tiles by
+// predicted time, and loops. Throws UserError if a measured choice is no candidate.
 #pragma once
 #include "passes/pass.h"
 

@@ -14,11 +14,11 @@ using namespace ir;
 
 namespace {
 
-// The most nodes that a group may recompute to obtain one value. Of a longer chain, every 32nd node is stored.
+// The most nodes that a group may recompute to obtain one value. In a longer chain, every 32nd node is stored.
 constexpr int kMostCopies = 32;
-// The most stored values that it may read for that. A node that joins hundreds of values gets a kernel of its own.
+// The most stored values that a group may read to recompute one value. A node that joins hundreds of values is stored.
 constexpr int kMostReads = 256;
-// A broadcast repeats "few" numbers where its result has at least this many times their elements.
+// A broadcast repeats "few" numbers if its result has at least this many times more elements.
 constexpr int64_t kFew = 16;
 
 class Decision {
@@ -90,8 +90,8 @@ class Decision {
         [](const OneOf<Source, Primitive, Composite, Gradient, Call, Scan> auto&) { return FusionRole::fixed; });
   }
 
-  // A cast is recomputed by its readers, so that they read the stored type. Not that of a wider number which a kernel
-  // computes, such as a mean in doubles or what a norm leaves of bf16: its readers would read twice the bytes.
+  // Readers of a cast recompute it, so that they read the stored type. Exception: if a kernel computes a wider operand,
+  // such as a mean in doubles or the f32 values of a norm in bf16, its readers would read twice the bytes.
   bool is_cast_of_stored(const Node& n) const {
     if (!n.op->traits.converts) return false;
     const ValueId from = n.operands[0];
@@ -101,15 +101,15 @@ class Decision {
     return (wide != DType::f64 && !halves) || !def.valid() || roles_(def) != FusionRole::anchor;
   }
 
-  // A comparison of a value that is stored for a library call anyway is recomputed by its readers. A stored mask would
-  // make their loops slower: compilers choose the vector width by the bytes of truth, and a loop over floats that reads
-  // a mask of 16 columns takes twice as long.
+  // Readers of a comparison recompute it if its operand is stored for a library call anyway. A stored mask would make
+  // their loops slower: compilers choose the vector width by the 1-byte elements of the mask. A loop over floats that
+  // reads a mask of 16 columns takes twice as long.
   bool is_mask_of_stored(const Node& n) const {
     if (target_.gpu || g_[n.results[0]].type.dtype != DType::boolean) return false;
     return std::all_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return is_free(v) || read_by_call(v); });
   }
-  // The difference between a library's result, or a stored value of 16 bits, and a few numbers, such as a channel's mean.
-  // A reader that subtracts itself reads no more bytes.
+  // The difference between a call's result, or a stored 16-bit value, and a few numbers, such as the mean of a channel.
+  // A reader that recomputes the difference reads no more bytes than one that loads it.
   bool is_distance_of_stored(const Node& n) const {
     if (n.op->traits.arithmetic != Arithmetic::difference) return false;
     const auto is_there = [&](ValueId v) {
@@ -118,14 +118,14 @@ class Decision {
     };
     return (is_few(n.operands[0]) && is_there(n.operands[1])) || (is_few(n.operands[1]) && is_there(n.operands[0]));
   }
-  // f32 of 16 bits that a kernel leaves.
+  // Whether the node casts a 16-bit value that a kernel stores to f32.
   bool is_widened(const Node& n) const {
     if (!n.op->traits.converts || g_[n.results[0]].type.dtype != DType::f32) return false;
     const Value& from = g_[n.operands[0]];
     return is_floating(from.type.dtype) && bits(from.type.dtype) < 32 && from.def.valid() &&
            roles_(from.def) == FusionRole::anchor;
   }
-  // An outer product, as the gradient of a layer of one unit makes.
+  // An outer product, as in the gradient of a layer with one unit.
   bool is_product_of_few(const Node& n) const {
     return n.op->traits.arithmetic == Arithmetic::product && is_few(n.operands[0]) && is_few(n.operands[1]);
   }
@@ -142,10 +142,10 @@ class Decision {
 
   FusionRole role_of_movement(const Node& n) const {
     size_t pieces = contiguous_pieces(g_, n).size();
-    // A view that waits for something else stays outside of groups: one that computes both would wait for itself.
+    // A view with further operands only waits for them. A group that computed both would depend on itself.
     if (pieces == 1 && n.operands.size() == 1) return FusionRole::view;
     if (pieces > 0) return FusionRole::fixed;
-    return turn_of(g_, n) ? FusionRole::anchor : FusionRole::copied;  // reading across is worth a kernel of its own
+    return turn_of(g_, n) ? FusionRole::anchor : FusionRole::copied;  // a real transpose gets a kernel
   }
 
   bool must_be_stored(NodeId id) const {
@@ -165,7 +165,7 @@ class Decision {
     work_[index_of(n)] = 0;
   }
 
-  // How many nodes a group recomputes for the operands of this one. A node on two paths counts twice.
+  // The number of nodes that a group recomputes for the operands of this node. A node on two paths counts twice.
   int copies_below(NodeId n) const {
     int copies = 0;
     for (ValueId v : g_[n].operands)
@@ -173,7 +173,8 @@ class Decision {
     return copies;
   }
 
-  // While the node's readers would read too many values, the operand that reads most is stored instead.
+  // If recomputing the node would read too many stored values, stores the operands with the most reads, until it does
+  // not.
   void bound_reads(NodeId n) {
     while (reads_below(n) > kMostReads) {
       ValueId most;
@@ -186,7 +187,7 @@ class Decision {
     }
   }
 
-  // How many stored values are read to compute the operands.
+  // The number of stored values that are read to compute the operands.
   int reads_below(NodeId n) const {
     int reads = 0;
     for (ValueId v : g_[n].operands) reads += reads_of(v);
@@ -200,7 +201,7 @@ class Decision {
 
   // --- concatenations of computed parts ---
 
-  // Operations to recompute one element. A value of one element is computed once.
+  // The operations to recompute one element. 0 for a value of one element, which is computed once.
   double work(const Node& n) const {
     if (g_[n.results[0]].type.elements() == 1) return 0;
     double flops = flops_per_point(*n.op);
@@ -209,8 +210,8 @@ class Decision {
   }
   double work_of(ValueId v) const { return g_[v].def.valid() ? work_[index_of(g_[v].def)] : 0; }
 
-  // Whether the parts of a concatenation are better computed in kernels of their own: one kernel for all would compute
-  // every part at every element of the result.
+  // Whether separate kernels for the parts of a concatenation are cheaper. One kernel for all would compute every part
+  // at every element of the result.
   bool cheaper_apart(const Node& n) const {
     if (!std::holds_alternative<Movement>(n.op->kind) || n.operands.size() < 2) return false;
     double each = 0, own = 0;
@@ -219,12 +220,13 @@ class Decision {
       own += work_of(v) * static_cast<double>(g_[v].type.elements());
     }
     const double wasted = each * static_cast<double>(g_[n.results[0]].type.elements()) - own;
-    const size_t nodes = 3 * n.operands.size();  // a number, what is done to it, and its reshape: at least
+    const size_t nodes = 3 * n.operands.size();  // at least a number, an operator on it, and a reshape for each part
     return wasted > 0 &&
            (nodes > kMostNodes || wasted / target_.flops > static_cast<double>(n.operands.size() - 1) * target_.launch);
   }
 
-  // Each part is written at its place in the result, or into memory of its own where that place is not contiguous.
+  // Keeps the parts in separate kernels. Each part is written to its place in the result, or to separate memory if that
+  // place is not contiguous.
   void keep_apart(NodeId n) {
     free_[index_of(n)] = 0;
     roles_.apart.push_back(n);
@@ -240,9 +242,9 @@ class Decision {
   const Graph& g_;
   const Target& target_;
   std::vector<char> free_;
-  std::vector<int> copies_;   // by NodeId index, of those that are copied or views
-  std::vector<int> reads_;    // the same
-  std::vector<double> work_;  // the same
+  std::vector<int> copies_;   // by NodeId index, for copied nodes and views: copies_below, and the copied node itself
+  std::vector<int> reads_;    // likewise: reads_below
+  std::vector<double> work_;  // likewise: work
   FusionRoles roles_;
 };
 

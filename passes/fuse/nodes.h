@@ -1,4 +1,4 @@
-// What fuse may do with each node.
+// The role of each node in fusion: whether fuse groups it, copies it, or leaves it alone.
 #pragma once
 #include <vector>
 
@@ -8,22 +8,22 @@
 namespace heddle::passes {
 
 enum class FusionRole {
-  fixed,   // a call, or a movement of several pieces: stays as it is
+  fixed,   // a call, or a movement of several pieces: never part of a group
   anchor,  // computed by exactly one group
-  copied,  // cheap from what lies in memory: every group that reads it computes its own
-  view,    // only renames bytes: stays a plain node, groups that compute its operand contain it too
+  copied,  // cheap to compute from stored values: every group that reads it computes it again
+  view,    // only renames bytes: stays a node of the graph; groups that compute its operand contain it, too
 };
 
-constexpr size_t kMostNodes = 64;  // of a kernel: compilers take more than linear time on long chains
+constexpr size_t kMostNodes = 64;  // nodes of a kernel: compilers take more than linear time on long chains
 constexpr size_t kMostPointers =
-    500;  // that it takes: 4 KB of arguments hold 512, partial results and counters among them
+    500;  // arguments of a kernel: 4 KB hold 512 pointers, including partial results and counters
 
 struct FusionRoles {
   std::vector<FusionRole> of;  // by NodeId index
   std::vector<char>
       stored;  // copied nodes whose result must also exist in memory: a call, a view, `update` or `return` reads it
-  std::vector<char> part;  // computed parts of a concatenation: each has a kernel of its own, which writes its slice
-  std::vector<ir::NodeId> apart;  // those concatenations
+  std::vector<char> part;         // parts of a concatenation: each has a separate kernel, which writes its slice
+  std::vector<ir::NodeId> apart;  // the concatenations with such parts
   std::vector<int> position;      // in g.order
   FusionRole operator()(ir::NodeId n) const {
     return ir::index_of(n) < of.size() ? of[ir::index_of(n)] : FusionRole::fixed;
@@ -32,7 +32,8 @@ struct FusionRoles {
     return (*this)(n) == FusionRole::anchor || ((*this)(n) == FusionRole::copied && stored[ir::index_of(n)]);
   }
 };
-// The target's figures say whether the parts of a concatenation are cheaper apart.
+// Decides the role of each node. The figures of the target tell whether separate kernels for the parts of a
+// concatenation are cheaper.
 FusionRoles decide_roles(const ir::Graph& g, const ir::Target& target);
 
 }  // namespace heddle::passes

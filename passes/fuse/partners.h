@@ -1,10 +1,9 @@
-// Which groups fuse tries to make one: a number of partners for each group that does not grow with
-// the graph.
+// Partners: the pairs of groups that fuse tries to merge. The number of partners of a group does not grow with the
+// graph.
 //
-// Neighbours are partners: producer and consumer. So are siblings, groups that read a common value;
-// of many that read one value, those next to each other in program order. And so are small groups,
-// where a launch costs more than the work: those next to each other among all small ones, and among
-// all groups where one computes a single element or reads nothing.
+// These groups are partners: producer and consumer; siblings, which read a common value (if many do, those nearby in
+// program order); and small groups, for which a launch costs more than the work (those nearby among all small groups).
+// A group that computes a single element or reads nothing has partners among all groups, again those nearby.
 #pragma once
 #include <set>
 #include <vector>
@@ -18,11 +17,11 @@ class Partners {
   explicit Partners(const Groups& groups);
 
   std::vector<int> of(int group) const;  // sorted, distinct
-  void remove(int group);                // before it changes
+  void remove(int group);                // must be called before the group changes
   void add(int group);
 
   static bool small(const Group& group) { return group.points <= kSmallPoints; }
-  // Fits into any kernel: computes a single element, or something from nothing.
+  // Whether the group fits into any kernel: it computes a single element, or reads nothing.
   static bool anywhere(const Group& group) { return group.points == 1 || group.reads.empty(); }
 
  private:

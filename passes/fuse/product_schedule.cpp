@@ -21,7 +21,8 @@ namespace {
 struct Shape {
   int64_t rows, columns, threads;
 };
-// Of sums by fma a thread has 16, 32 or 64; a warp of the tensor cores 32 x 16 to 32 x 64.
+// Tile shapes and thread counts. With fma, a thread holds 16, 32 or 64 sums. With tensor cores, a warp holds 32 x 16 to
+// 32 x 64 sums.
 constexpr Shape kFmaShapes[] = {{128, 128, 256}, {128, 64, 128}, {128, 64, 256}, {64, 128, 128}, {64, 128, 256},
                                 {64, 64, 64},    {64, 64, 128},  {64, 64, 256},  {128, 32, 64},  {128, 32, 128},
                                 {32, 128, 64},   {32, 128, 128}, {64, 32, 32},   {64, 32, 64},   {64, 32, 128},
@@ -34,11 +35,12 @@ constexpr Shape kTensorShapes[] = {{128, 128, 256}, {128, 64, 256}, {128, 64, 12
 constexpr int64_t kDepths[] = {16, 32, 64};
 constexpr int64_t kParts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
 constexpr int64_t kMostStages = 4;
-constexpr int64_t kStepThreads = 128;  // of the blocks of most kernels
-constexpr int64_t kMostWaits = 8;      // loads one behind another where parts meet
-constexpr double kLonger = 1.3;        // hardly longer than the least time
+constexpr int64_t kStepThreads = 128;  // threads per block of most kernels
+constexpr int64_t kMostWaits = 8;      // most dependent loads in the sum of the parts' results
+constexpr double kLonger = 1.3;        // an acceptable factor above the least time
 
-// Of a block: a multiprocessor's, less what the system keeps of it for each block, and what else the text declares.
+// The shared memory of a block. 2048 bytes of a multiprocessor's are reserved: by the system for each block, and for
+// other declarations in the kernel text.
 int64_t most_shared(const Target& target) { return std::max(target.shared_bytes, target.sm_shared_bytes - 2048); }
 
 class Search {
@@ -52,7 +54,7 @@ class Search {
     least_items_ = moves_much(k) ? target.sm_count : 1;
   }
 
-  // The plan of the form that it finds.
+  // Sets the best schedule and returns its plan; nullopt if no tile fits.
   std::optional<ContractPlan> run() {
     if (plan_.tensor_cores)
       for (const Shape& s : kTensorShapes) try_shape(s);
@@ -62,7 +64,7 @@ class Search {
     return finish();
   }
 
-  // The best of each shape, the fastest first.
+  // The best schedule of each shape, at most `most`, the fastest first.
   std::vector<KernelSchedule> best_of_shapes(size_t most) {
     std::vector<Candidate> found;
     const auto see = [&](const Shape& s) {
@@ -96,8 +98,8 @@ class Search {
       for (int64_t stages = 2; stages <= kMostStages; ++stages) try_tile({s, depth, stages});
   }
 
-  // Thousands of schedules for each product that fuse considers: nothing is allocated for one, and what
-  // its parts do not change is found once.
+  // fuse tries thousands of schedules for each product. So nothing is allocated per schedule, and figures that do not
+  // depend on the number of parts are computed once.
   void try_tile(Candidate c) {
     set(schedule_, c, /*parts=*/1);
     set_tiles(plan_, schedule_);
@@ -107,14 +109,15 @@ class Search {
     for (const int64_t parts : kParts) {
       if (parts > steps) return;
       const int64_t of_part = (steps + parts - 1) / parts, used = (steps + of_part - 1) / of_part;
-      if (used == c.parts) continue;  // so that none is left without a step they are fewer, which have been tried
+      if (used == c.parts) continue;  // each part must have a step; the reduced number of parts has been tried already
       schedule_.split_k = c.parts = used;
       set_parts(plan_, schedule_);
       try_parts(c, times);
     }
   }
 
-  // Fewer blocks than are asked for are better than none at all.
+  // Records the candidate if it is better. Too few blocks cost a large penalty, so that they win only if nothing else
+  // fits.
   void try_parts(Candidate& c, ContractTimes& times) {
     constexpr int64_t kMostScratch = int64_t{32} << 20;
     constexpr double kTooFew = 1e3;
@@ -140,20 +143,21 @@ class Search {
     return schedule;
   }
 
-  // A kernel of many arrays keeps more addresses than others: where parts meet they would be spilled.
+  // The registers for addresses if a kernel has many arrays. They would be spilled where the parts are summed.
   int64_t registers_of_arrays() const {
     constexpr int64_t kFew = 8, kAddress = 2;
     return kAddress * std::max<int64_t>(static_cast<int64_t>(k_.inputs.size() + k_.outputs.size()) - kFew, 0);
   }
 
-  // With as many threads as all other kernels have, it may be part of a persistent kernel, which saves a launch.
+  // Prefers the thread count of most kernels, because the product may then join a persistent kernel, which saves a
+  // launch.
   schedules::Product chosen() const {
     const double saved = target_.launch - target_.grid_barrier;
     return schedule_of(best_of_step_.seconds <= best_.seconds + saved ? best_of_step_ : best_);
   }
 
-  // Where the parts of that one meet slowly: of those whose parts do not, and which take hardly longer, the one that
-  // takes the least time by what it executes.
+  // If the sum of the chosen schedule's parts is slow, takes another one: among the schedules with a fast sum that take
+  // hardly longer, the one with the least time by counted operations.
   schedules::Product chosen_to_meet_soon() {
     schedules::Product schedule = chosen();
     set_tiles(plan_, schedule);
@@ -206,7 +210,7 @@ std::string precision_of_products(const Graph& kernel) {
   return "f32";
 }
 
-// Writes a schedule of any tile: the sides do not depend on it.
+// A plan with an arbitrary tile. The sides of the product do not depend on the tile.
 ContractPlan plan_of_any_tile(Graph& kernel) {
   schedules::Product schedule;
   schedule.split = 2;

@@ -73,7 +73,8 @@ std::string FusionRemarks::reason_between(NodeId from, NodeId to) {
   return fmt::format("their iteration spaces differ: {} and {} points", groups_[a].points, groups_[b].points);
 }
 
-// Which group lies on a path from the one to the other. Like the order's own search, it gives up at some point.
+// Names a group on a path from one node to the other. Like the search of GroupOrder, it gives up after a number of
+// groups.
 std::string FusionRemarks::between(NodeId from, NodeId to) const {
   const int b = groups_.of(to);
   for (const int next : groups_.readers(groups_.of(from)))

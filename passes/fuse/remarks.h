@@ -1,4 +1,4 @@
-// What fuse tells of its decisions: each edge that was not fused, and why.
+// The remarks of fuse: one for each edge that was not fused, with the reason.
 //
 //   %a -> %y: not fused: %c lies between: it needs %a, and %y needs it (@exp and @slice.mul)
 #pragma once
@@ -13,19 +13,20 @@
 
 namespace heddle::passes {
 
-using Refusals = std::vector<std::map<int, std::string>>;  // by group: those it cannot be one kernel with, and why
+using Refusals = std::vector<std::map<int, std::string>>;  // by group: the groups it cannot be merged with, and why
 
-// Does nothing where nobody listens to remarks.
+// Collects and emits the remarks. Does nothing if Options::remark is empty.
 class FusionRemarks {
  public:
-  // Before groups become one: the edges are those that a user may ask about.
+  // Must be constructed before groups are merged: the edges between the initial groups are those that users ask about.
   FusionRemarks(const ir::Graph& g, Groups& groups, const Refusals& refused, const Options& options);
 
-  // Reasons are found here, while the nodes are there, and told last, when kernels have names.
+  // Finds the reasons, while the nodes exist. They are emitted later, when kernels have names.
   void groups_made();
-  // A group has no schedule beside what others leave in memory: each of its nodes becomes a kernel.
+  // Notes that a group has lost its schedule, because other kernels store values that it would copy. Each node becomes
+  // a kernel.
   void split(int group, const std::string& reason);
-  // A kernel is made of these nodes.
+  // Notes that a kernel is made of these nodes.
   void outlined(const std::vector<ir::NodeId>& owned, const Sketch& s);
   void kernel_made(int group, const std::string& name) { kernels_[group] = name; }
   void tell_edges();
@@ -53,7 +54,7 @@ class FusionRemarks {
   std::map<int, std::string> kernels_;  // by group: the kernel that it has become
 };
 
-// Of a node that is a kernel of its own: what it reads of others, and what others read of it.
+// Emits the remarks for a primitive, which is always a separate kernel: one for each edge to or from it.
 void note_primitive(const ir::Graph& g, const ir::Node& n, const Options& options);
 
 }  // namespace heddle::passes

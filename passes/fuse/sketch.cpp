@@ -10,7 +10,7 @@ using namespace ir;
 
 namespace {
 
-// Tells types apart, and is not for reading.
+// Appends a binary form of the type, which is different for each type.
 void append_type(std::string& text, const Type& type) {
   text += static_cast<char>(type.dtype);
   text += static_cast<char>(type.dims.size());
@@ -25,7 +25,7 @@ std::string operator_text(const Graph& g, const Node& n) {
   return text;
 }
 
-// Marks in a key, apart from the numbers of values and operators.
+// Markers in a key. They are negative, to differ from the numbers of values and operators.
 constexpr int32_t kInput = -1, kEndOfNode = -2, kReturn = -3;
 
 }  // namespace
@@ -90,7 +90,7 @@ void Sketcher::take_operands(NodeId n, std::vector<NodeId>& nodes) {
   }
 }
 
-// Whether the kernel computes what v comes from, through views and copied nodes.
+// Whether the kernel computes v, or a value from which v is computed through views and copied nodes.
 bool Sketcher::computed_inside(ValueId v) {
   std::vector<NodeId> waiting{g_[v].def};
   while (!waiting.empty()) {
@@ -105,7 +105,7 @@ bool Sketcher::computed_inside(ValueId v) {
   return false;
 }
 
-// What something outside reads, be it through a copied member, which others copy too.
+// Finds the results: values that a node outside reads, directly or through a copied member, which others copy, too.
 void Sketcher::find_results(Sketch& s) {
   for (size_t i = s.nodes.size(); i-- > 0;)
     for (const ValueId r : g_[s.nodes[i]].results) {

@@ -17,7 +17,7 @@ using namespace ir;
 
 namespace {
 
-// Values that share one storage, by its root.
+// Decides for one graph which values share storage. The values of one storage are listed under its root.
 class Aliasing {
  public:
   Aliasing(Module& m, Graph& g, const Options& options)
@@ -29,7 +29,7 @@ class Aliasing {
     }
   }
 
-  // Returns the kernels whose calls have become those of others.
+  // Returns the kernels for which at least one call was replaced by a call of an in-place variant.
   std::set<std::string> run() {
     for (NodeId n : g_.order) overwrite(g_[n]);
     for (NodeId n : g_.order) pieces(g_[n]);
@@ -42,7 +42,7 @@ class Aliasing {
   }
 
  private:
-  // `written` is the value whose bytes these are: the value itself unless it is a view.
+  // `written` is the value that wrote the bytes: the value itself, or the one of which it is a view.
   struct Slot {
     ValueId root, written;
     int64_t offset = 0;
@@ -66,13 +66,14 @@ class Aliasing {
     members(root).clear();
   }
 
-  // A value that fills storage of its own, which may still move elsewhere.
+  // Whether the value fills the whole of its storage and is no input, so that the storage can become part of another
+  // one.
   bool movable(ValueId v) {
     const Slot& s = slot(v);
     return !is_input(s.root) && s.offset == 0 && type(s.root).bytes() == type(v).bytes();
   }
 
-  // What a kernel makes of an operand by changing some of its elements has no other place.
+  // A kernel that changes some elements of an operand must write its result over it.
   void overwrite(const Node& n) {
     Graph* k = kernel_of(n);
     if (k == nullptr) return;
@@ -82,14 +83,14 @@ class Aliasing {
       (*k)[k->outputs[output]].place = {0, k->inputs[input]};
     }
   }
-  // Of a call; nullptr of what calls none.
+  // The kernel that a node calls; nullptr if it calls none.
   Graph* kernel_of(const Node& n) {
     const auto found =
         std::find_if(m_.kernels.begin(), m_.kernels.end(), [&](const Graph& k) { return k.name == n.callee; });
     return n.callee.empty() || found == m_.kernels.end() ? nullptr : &*found;
   }
 
-  // The operands of a concatenation are produced in its storage.
+  // Places the operands of a concatenation in its storage, so that nothing is copied.
   void pieces(const Node& n) {
     if (n.operands.size() < 2) return;
     const ValueId result = n.results[0];
@@ -186,8 +187,8 @@ class Aliasing {
                        [&](ValueId old) { return live(old).first < live(result).first && may_overwrite(result, old); });
   }
 
-  // Whether `v` may be written where `old` is stored: its last reader has run, or is the writer itself and reads in
-  // step, or the two do not touch.
+  // Whether `v` may be written where `old` is stored: the last reader of `old` has run, or it is the node that writes
+  // `v` and reads each element before it writes it, or the two do not overlap.
   bool may_overwrite(ValueId v, ValueId old) {
     const int64_t from = slot(old).offset, to = slot(v).offset;
     if (from + type(old).bytes() <= to || to + type(v).bytes() <= from) return true;
@@ -196,7 +197,8 @@ class Aliasing {
     return from == to && reads_in_step(g_[g_[v].def], slot(old).root, v);
   }
 
-  // A kernel's text knows of one operand that a result may lie over, the same in every call.
+  // Whether node n may write `result` over its operands in the storage of `root`. A kernel's text allows for one such
+  // operand per result, and it must be the same operand in every call.
   bool reads_in_step(const Node& n, ValueId root, ValueId result) {
     const auto r = static_cast<size_t>(g_[result].result_index);
     const Graph* k = n.callee.empty() ? nullptr : m_.find_kernel(n.callee);
@@ -211,7 +213,7 @@ class Aliasing {
     return true;
   }
 
-  // Records in the kernel that computes `v` which operand it lies over, if any.
+  // Notes in the kernel that computes `v` which operand it overwrites, if any.
   void mark(ValueId v) {
     const Node* n = g_.def(v);
     if (n == nullptr || !std::holds_alternative<Call>(n->op->kind)) return;
@@ -220,14 +222,15 @@ class Aliasing {
       if (slot(n->operands[i]).root != slot(v).root || slot(n->operands[i]).offset != slot(v).offset) continue;
       if (can_be_in_place(*k)) return mark_in_place(*k, g_[v].def);
       (*k)[k->outputs[static_cast<size_t>(g_[v].result_index)]].place = {0, k->inputs[i]};
-      // A schedule that prefetches loads the last row once more behind the end. In place, another thread may have
-      // written that row by then: so it does not prefetch.
+      // A schedule that prefetches loads the last row again at the end. In place, another thread may have overwritten
+      // that row by then, so prefetching is switched off.
       auto* rows = k->schedule ? std::get_if<schedules::Rows>(&k->schedule->how) : nullptr;
       if (rows != nullptr && g_[v].type.elements() > 1) rows->prefetch_distance = 1;
     }
   }
 
-  // In place a primitive does other work, which is right nowhere else: a kernel of its own, for the calls that are.
+  // An in-place primitive computes something else, which is correct only in place. So calls that are in place get a
+  // separate kernel.
   void mark_in_place(const Graph& kernel, NodeId call) {
     Graph own = kernel;
     own[own.order[0]].attrs.insert_or_assign(kInPlace, true);
@@ -250,7 +253,7 @@ class Aliasing {
   Graph& g_;
   const Options& options_;
   KernelPlans plans_;
-  std::set<std::string> replaced_;             // kernels that calls no longer name
+  std::set<std::string> replaced_;             // kernels whose calls were replaced; some may be unused
   std::vector<LiveRange> live_;                // by ValueId index
   std::vector<Slot> slots_;                    // by ValueId index
   std::vector<std::vector<ValueId>> members_;  // by ValueId index of the root

@@ -6,11 +6,11 @@
 //   %next: f32[20] = call @sgd(%flat, %grad)            %next: f32[20] at %flat = call @sgd(%flat, ...) in place
 //   update %flat <- %next                               update %flat <- %next                           no copy
 //
-// Views are movements that only rename bytes (ir/storage/view.h), at multiples of 16 bytes, so that
-// wide loads stay aligned. A kernel that writes over an operand carries the mark itself (`%y:
-// f32[8] at %x` in its body), so that its text promises nothing else. A base is always a value with
-// storage of its own: a state, an input, or a value that `assign_buffers` will place. After
-// schedule; remarks say what stays a copy and why.
+// Views are movements that only rename bytes (ir/storage/view.h). They start at multiples of 16 bytes, so that wide
+// loads stay aligned. If a kernel writes over an operand, its body says so (`%y: f32[8] at %x`), and its text must not
+// promise the compiler that the two are separate. A base is always a value that no other value contains: a state, an
+// input, or a value that `assign_buffers` will place. The pass runs after schedule_instructions. Remarks say what is
+// copied and why.
 #pragma once
 #include "passes/pass.h"
 

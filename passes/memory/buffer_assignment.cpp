@@ -12,7 +12,7 @@ using namespace ir;
 
 namespace {
 
-// What a kernel writes over an operand lies there, which alias says.
+// Checks that alias has placed each result that overwrites an operand; otherwise throws UserError.
 void require_aliases(const Module& m, const Graph& g) {
   for (const NodeId id : g.order) {
     const Node& n = g[id];
@@ -29,7 +29,7 @@ void require_aliases(const Module& m, const Graph& g) {
 
 bool pack_graph(const Module& m, Graph& g, const Options& options) {
   require_aliases(m, g);
-  const bool copied = copy_old_states(g);  // where alias has not run
+  const bool copied = copy_old_states(g);  // only has an effect if alias has not run
   const std::vector<ArenaItem> items = arena_items(m, g);
   std::vector<Buffer> buffers;
   buffers.reserve(items.size());

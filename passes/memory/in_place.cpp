@@ -22,7 +22,8 @@ bool is_reshape(const Graph& k, const Node& n) {
   return product(result) == product(operand) && movement->maps(signature(k, n))[0] == reshape_map(result, operand);
 }
 
-// Values read at the index at which `input` is read; false in `ok` when something reads it, or them, elsewhere.
+// The values that are computed at the index at which `input` is read. `ok` is false if a node reads one of them at
+// another index.
 struct SameIndex {
   std::vector<char> values;
   bool ok = true;
@@ -44,7 +45,8 @@ SameIndex same_index(const Graph& k, const KernelPlan& plan, ValueId input) {
         *n.op, [&](const Elementwise&) { passes_on(true); }, [&](const Movement&) { passes_on(is_reshape(k, n)); },
         [&](const Reduction&) {
           const ReductionPlan how = plan.of(n.results[0]).reduction;
-          // Over rows and columns of the domain every thread reads its own elements; an inner loop its neighbours'.
+          // In a reduction over rows or columns of the domain each thread reads its own elements. An inner loop also
+          // reads those of other threads.
           if (how == ReductionPlan::inner || how == ReductionPlan::none) same.ok = false;
         },
         [&](const OneOf<Source, Lookup, Contraction, Primitive, Composite, Gradient, Call, Scan> auto&) {
@@ -54,9 +56,9 @@ SameIndex same_index(const Graph& k, const KernelPlan& plan, ValueId input) {
   return same;
 }
 
-// Whether one thread alone reads an element of `input`, and reads it before it stores that of
-// `output`: nothing but single values are made of it, which the same thread computes at the same
-// time, or nothing but `output`, each column of which one thread of the last block finishes.
+// Whether only one thread reads an element of `input`, and does so before it stores that of `output`. This holds in two
+// cases: all values computed from `input` have one element, and the same thread computes them at the same time; or only
+// `output` is computed from it, and one thread of the last block finishes each column.
 bool one_thread_reads(const Graph& k, const KernelPlan& plan, ValueId input, ValueId output) {
   const bool column = plan.of(output).finishing && plan.of(output).extent == Extent::column;
   if (!std::holds_alternative<schedules::Rows>(k.schedule->how) || (!column && !is_single(plan, plan.of(output))))

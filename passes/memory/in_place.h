@@ -1,11 +1,11 @@
-// In place: whether a node may write a result over one of its operands.
+// In place: decides whether a node may write a result over one of its operands.
 //
 //   %y: f32[8] = relu(%x)              yes: each element is read just before it is written
 //   %y: f32[4,4] = transpose(%x)       no: an element may be overwritten before it is read
 //
-// A kernel may when the result is computed from the operand by elementwise operators alone, so that
-// both have one index map, and when the operand is not read again in a later pass over the row; a
-// primitive, where it has a schedule in place.
+// A kernel may do so under two conditions: only elementwise operators lead from the operand to the result, so that both
+// have the same index map; and no later pass over the row reads the operand again. A primitive may do so if it has a
+// schedule for that.
 #pragma once
 #include <map>
 #include <string>
@@ -15,11 +15,12 @@
 
 namespace heddle::passes {
 
-// By kernel, each planned once: a kernel of many results is asked for each of them with each operand.
+// Plans by kernel name, a cache: a kernel is asked about each pair of result and operand, but planned once.
 using KernelPlans = std::map<std::string, ir::KernelPlan>;
 
-// Of a kernel with a schedule: its own inputs and outputs.
+// Whether a kernel can write `output` over `input`, both of which are its values. False without a schedule.
 bool kernel_can_write_over(const ir::Graph& kernel, ir::ValueId input, ir::ValueId output, KernelPlans& plans);
+// Whether node n of g can write its result number `result` over its operand number `operand`.
 bool can_write_over(const ir::Module& m, const ir::Graph& g, const ir::Node& n, size_t operand, size_t result,
                     KernelPlans& plans);
 

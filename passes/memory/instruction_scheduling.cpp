@@ -14,18 +14,18 @@ using namespace ir;
 
 namespace {
 
-// The graph as the scheduler sees it: views belong to the storage they look into.
+// The storages of a graph, as the scheduler sees them. A view belongs to the storage of the value it views.
 struct Storages {
   std::vector<std::vector<ValueId>> touched;  // by NodeId index: the roots of its operands and results, each once
   std::vector<std::vector<NodeId>> of;        // by ValueId index of the root: the nodes that touch it
   std::vector<char> pinned;                   // by ValueId index of the root: lives to the end, or outside the arena
   std::vector<char> owned;                    // by ValueId index: whether it is a root
   std::vector<ValueId> overwrites;            // by NodeId index: the state whose next value it computes
-  std::vector<char> only_overwrites;          // by NodeId index: whether all that it makes lies over its operands
+  std::vector<char> only_overwrites;          // by NodeId index: whether all its results overwrite its operands
 };
 
-// What a kernel makes by overwriting an operand is no storage of its own. Returns by NodeId index whether all that a
-// node makes lies so.
+// Puts results that overwrite an operand into the operand's storage. Returns, by NodeId index, whether all results of a
+// node are such.
 std::vector<char> overwrite(const Module& m, const Graph& g, std::vector<StorageSpan>& spans) {
   std::vector<char> alone(g.node_count(), 0);
   for (const NodeId id : g.order) {
@@ -68,11 +68,11 @@ Storages storages(const Module& m, const Graph& g) {
   return s;
 }
 
-// How one list scheduling chooses among the nodes that are ready.
+// How a list schedule chooses among the nodes that are ready.
 enum class Priority {
   program_order,
-  growth,   // the node that frees most, less what it allocates
-  deepest,  // the node with the longest way to the end, among those that do not grow memory more than needed
+  growth,   // the node with the least bytes allocated minus bytes freed
+  deepest,  // the node with the longest path to the end, among those that increase memory least
 };
 
 class ListScheduler {
@@ -103,7 +103,7 @@ class ListScheduler {
     while (!ready_.empty()) {
       const NodeId next = ready_.top().node;
       ready_.pop();
-      if (taken_[index_of(next)]) continue;  // offered again since, with a key that came first
+      if (taken_[index_of(next)]) continue;  // an outdated offer: the node was offered again with a smaller key
       out.push_back(next);
       take(next);
     }
@@ -112,7 +112,8 @@ class ListScheduler {
   int64_t peak() const { return peak_; }
 
  private:
-  // Smaller is sooner. Ties fall to the node made first, not to the current order: a second run finds nothing else.
+  // A smaller key comes first. Ties are broken by node id, not by the current order, so that a second run changes
+  // nothing.
   using Key = std::tuple<bool, int64_t, int64_t, int64_t>;
   struct Offer {
     Key key;
@@ -128,7 +129,7 @@ class ListScheduler {
           height_[index_of(g_.order[i])] = std::max(height_[index_of(g_.order[i])], height_[index_of(use)] + 1);
   }
 
-  // Keys only ever become smaller: of several offers of a node the newest counts.
+  // Keys only become smaller, so the newest of several offers of a node comes first.
   void offer(NodeId id) {
     if (waiting_[index_of(id)] == 0 && !taken_[index_of(id)]) ready_.push({key(id), id});
   }
@@ -143,8 +144,9 @@ class ListScheduler {
     return {};
   }
 
-  // Whether someone else still has to read the state that the node may overwrite, or it takes and gives no memory: a step
-  // between others would only lengthen the lives of their values.
+  // Whether the node should wait. Either another node still has to read the state that it may overwrite; or all its
+  // results overwrite operands, so it neither takes nor frees memory, and running it early would only extend live
+  // ranges.
   bool deferred(NodeId id) const {
     if (s_.only_overwrites[index_of(id)]) return true;
     const ValueId state = s_.overwrites[index_of(id)];
@@ -177,7 +179,7 @@ class ListScheduler {
         if (--waiting_[index_of(use)] == 0) offer(use);
   }
 
-  // The one node that still touches the storage frees it.
+  // One node is left that touches the storage: it frees it.
   void leave_to_last(ValueId root) {
     if (s_.pinned[index_of(root)]) return;
     const std::vector<NodeId>& nodes = s_.of[index_of(root)];
@@ -192,10 +194,10 @@ class ListScheduler {
   std::vector<int> position_;
   std::vector<int> waiting_;                  // by NodeId index: operands not computed yet
   std::vector<char> taken_;                   // by NodeId index
-  std::vector<int64_t> freed_;                // by NodeId index: bytes of the storages nobody touches after this node
+  std::vector<int64_t> freed_;                // by NodeId index: bytes of the storages that no later node touches
   std::vector<size_t> left_;                  // by ValueId index of the root: nodes that have not touched it yet
   std::vector<std::vector<NodeId>> writers_;  // by ValueId index of a state: the nodes that may overwrite it
-  std::vector<int64_t> height_;               // by NodeId index: the longest way to the end
+  std::vector<int64_t> height_;               // by NodeId index: the longest path to the end
   std::priority_queue<Offer> ready_;
   int64_t live_ = 0, peak_ = 0;
 };

@@ -51,7 +51,7 @@ void Occupied::add(const ir::Interval& item, int64_t offset) {
   if (item.begin >= item.end) return;
   const Range range{offset, offset + item.bytes};
   size_t first = static_cast<size_t>(item.begin) + leaves_, last = static_cast<size_t>(item.end) - 1 + leaves_;
-  // The nodes above the first and the last step: all that lies above any node where the item is noted.
+  // The nodes above the first and the last step include all nodes above those where the item is noted.
   for (size_t up = first; up > 0; up /= 2) nodes_[up].below.add(range);
   for (size_t up = last; up > 0; up /= 2) nodes_[up].below.add(range);
   for (++last; first < last; first /= 2, last /= 2) {
@@ -78,7 +78,7 @@ std::vector<const RangeSet*> Occupied::taken_during(const ir::Interval& item) co
   return sets;
 }
 
-// Each set moves the offset up to its own next gap, until none does.
+// Moves the offset up to the next gap of each set in turn, until all sets have a gap there.
 int64_t Occupied::lowest_gap(const ir::Interval& item, int64_t from) const {
   if (item.begin >= item.end) return from;
   const std::vector<const RangeSet*> sets = taken_during(item);

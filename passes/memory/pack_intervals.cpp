@@ -14,15 +14,16 @@ namespace {
 
 using Order = std::vector<size_t>;
 
-// Bytes of an item, relative to its offset.
+// A part of an item, at `offset` within it.
 struct Part {
   size_t item = 0;
   int64_t offset = 0;
   Interval live;
 };
 
-// Another item, part of which lives while part of this one does: the bytes that it takes from this one, as if this one had
-// no other part. Relative to the other's offset; the begin may lie behind the end, where this one's part lies far inside.
+// Another item with a part that is live together with a part of this item. `taken` is relative to the other's offset: this
+// item, taken as a whole, must not meet that range. The range begins behind its end if this item's part is a small one
+// inside of it.
 struct Overlap {
   size_t item = 0;
   Range taken;
@@ -33,7 +34,7 @@ struct Problem {
   std::vector<Part> parts;      // of all items, in their order
   std::vector<size_t> first;    // by item: its first part; then the number of parts
   int64_t steps = 0, alignment = 1;
-  // By item: those that live at the same time. Empty where there are too many pairs of them.
+  // By item: the parts of other items that are live at the same time. Empty if there are more than kMostPairs pairs.
   std::vector<std::vector<Overlap>> overlaps;
   size_t pairs = 0;
   int64_t max_live = 0;
@@ -66,7 +67,7 @@ size_t overlapping_pairs(const std::vector<Part>& parts) {
   return pairs;
 }
 
-// What the part `other` takes of an item of so many bytes, which has `part`: for one part each, its own bytes.
+// The range that `other` takes from the item of `part`, which has so many bytes. For items of one part: the other's bytes.
 Overlap overlap(const Part& part, const Part& other, int64_t bytes, int64_t alignment) {
   const int64_t from = other.offset - part.offset - part.live.bytes + bytes;
   return {other.item, {from, ir::align_up(other.offset + other.live.bytes - part.offset, alignment)}};
@@ -98,8 +99,8 @@ Interval whole(const Buffer& b, int64_t bytes) {
 Problem make_problem(std::span<const Buffer> buffers, int64_t alignment) {
   Problem p;
   p.alignment = alignment;
-  // Where nothing ends with the first step, what it makes meets the same as if it were made with the second one: what
-  // an entry gathers is packed as inputs from outside are.
+  // If no item ends with the first step, items that begin there overlap with the same ones as if they began at the
+  // second step. So inputs that an entry gathers are packed like inputs that the host writes.
   const bool second = std::ranges::none_of(buffers, [](const Buffer& b) {
     return std::ranges::any_of(b.parts, [](const ir::BufferPart& part) { return part.live.end == 1; });
   });
@@ -126,7 +127,8 @@ Problem make_problem(std::span<const Buffer> buffers, int64_t alignment) {
 
 enum class Fit { first, best };
 
-// The lowest gap that takes the item, or the tightest one. `taken` may lie below 0, or begin behind their end (Overlap).
+// The lowest gap that is large enough (Fit::first), or the tightest one (Fit::best). A range may begin below 0, or behind
+// its end (Overlap).
 int64_t find_gap(std::vector<Range>& taken, int64_t bytes, Fit fit) {
   std::sort(taken.begin(), taken.end());
   int64_t end = 0, found = -1, tightest = std::numeric_limits<int64_t>::max();
@@ -142,7 +144,7 @@ int64_t find_gap(std::vector<Range>& taken, int64_t bytes, Fit fit) {
   return found >= 0 ? found : end;
 }
 
-// Places the items in this order; gives up once the arena exceeds `limit`.
+// Places the items in this order and returns the size of the arena. Stops as soon as it exceeds `limit`.
 int64_t place(const Problem& p, const Order& order, Fit fit, int64_t limit, std::vector<int64_t>& offsets) {
   offsets.assign(p.items.size(), -1);
   std::vector<Range> taken;
@@ -158,7 +160,8 @@ int64_t place(const Problem& p, const Order& order, Fit fit, int64_t limit, std:
   return peak;
 }
 
-// What `place` gives with the first fit, for any number of overlaps: a tree over the steps stands in for their lists.
+// The same as `place` with Fit::first, but with a tree over the steps instead of lists of overlaps, so that there may
+// be any number of them.
 int64_t place_with_tree(const Problem& p, const Order& order, std::vector<int64_t>& offsets) {
   offsets.assign(p.items.size(), -1);
   Occupied occupied(p.steps);
@@ -180,8 +183,9 @@ int64_t place_with_tree(const Problem& p, const Order& order, std::vector<int64_
   return peak;
 }
 
-// What `place` gives for items of one part where no item ends after one before it in the order: what is placed lives at
-// the last step of the next item or has begun after it, so that one set says what is taken.
+// The same as `place` with Fit::first, for items of one part in an order in which no item ends later than an earlier one. A
+// placed item is then live at the last step of the next item, or begins after it. So a single set describes the occupied
+// ranges.
 int64_t place_from_the_end(const Problem& p, const Order& order, std::vector<int64_t>& offsets) {
   offsets.assign(p.items.size(), 0);
   RangeSet taken;
@@ -234,7 +238,7 @@ Plan plan_by(const Problem& p, Key key, Fit fit) {
   return plan;
 }
 
-// Six orders, each with both fits, until one needs what no plan can beat. The best plan comes first.
+// Plans with six orders and both fits, the best plan first. Stops at a plan that reaches the lower bound.
 std::vector<Plan> portfolio(const Problem& p) {
   std::vector<Plan> plans;
   for (const Key key : {large, lasting, large_and_lasting, early, late_dying, early_and_late_dying})
@@ -244,7 +248,7 @@ std::vector<Plan> portfolio(const Problem& p) {
   return plans;
 }
 
-// The orders that did best on deep models, until one comes within a hundredth of what no plan can beat.
+// The best plan of the orders that did well on deep models. Stops at a plan within 1% of the lower bound.
 Plan first_good(const Problem& p) {
   Plan best;
   for (const Key key : {late_dying, large, large_and_lasting}) {
@@ -258,7 +262,7 @@ Plan first_good(const Problem& p) {
   return best;
 }
 
-// Moves an item at the top of the arena, or a neighbour of one, earlier in the order.
+// A copy of the order in which a random item at the top of the arena, or a neighbour of one, comes earlier.
 Order moved(const Problem& p, const Plan& plan, std::mt19937& random) {
   Order top;
   for (size_t i = 0; i < p.items.size(); ++i)
@@ -275,7 +279,7 @@ Order moved(const Problem& p, const Plan& plan, std::mt19937& random) {
   return order;
 }
 
-// Accepts what is not worse, so that it can drift along a plateau.
+// Accepts any order that is not worse, so that the search can move along a plateau.
 void local_search(const Problem& p, Plan& plan, size_t iterations, std::mt19937& random) {
   for (size_t i = 0; i < iterations && plan.bytes > p.max_live; ++i) {
     Plan next{moved(p, plan, random), plan.fit, 0, {}};
@@ -284,10 +288,10 @@ void local_search(const Problem& p, Plan& plan, size_t iterations, std::mt19937&
   }
 }
 
-// Improves the three best plans of the portfolio, since each sits in a valley of its own.
+// Improves the three best plans of the portfolio, because each leads to another local minimum.
 Plan search(const Problem& p) {
   std::vector<Plan> plans = portfolio(p);
-  // Some ten milliseconds: a placement costs roughly one step per item and overlap.
+  // About ten milliseconds: a placement costs roughly one step per item and overlap.
   const size_t cost = p.items.size() + 2 * p.pairs;
   const size_t iterations = std::min<size_t>(4000, 4'000'000 / (cost + 1));
   std::mt19937 random(1);  // its sequence is fixed by the standard

@@ -2,12 +2,12 @@
 //
 //   live [0, 2) 256 bytes, [1, 3) 256 bytes, [2, 4) 512 bytes  ->  offsets 0, 512, 0 in 768 bytes
 //
-// A buffer may have parts that are needed during different steps: it is placed as a whole, and other buffers may lie in
-// a part while it is not needed.
+// A buffer may have parts with different live ranges. It is placed as a whole; other buffers may lie in a part while that
+// part is not needed.
 //
-// Offline dynamic storage allocation is NP-hard (Garey and Johnson 1979, problem SR2); a portfolio of greedy orders
-// followed by a short local search comes within a percent of the lower bound on training steps. Deterministic: the
-// search is bounded by iterations, not by time. Knows nothing of graphs.
+// Offline dynamic storage allocation is NP-hard (Garey and Johnson 1979, problem SR2). A portfolio of greedy orders,
+// followed by a short local search, comes within one percent of the lower bound for training steps. The result is
+// deterministic: iterations limit the search, not time. This file does not depend on graphs.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -19,7 +19,7 @@ namespace heddle::passes {
 
 using ir::Interval;
 
-// A buffer whose parts are needed during different steps: where one is not, another buffer may lie.
+// A buffer whose parts have live ranges of their own.
 struct Buffer {
   int64_t bytes = 0;
   std::vector<ir::BufferPart> parts;  // side by side, from offset 0 on: all bytes

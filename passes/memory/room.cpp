@@ -25,7 +25,7 @@ int64_t limit(const Options& options) {
   throw UserError({{Severity::error, where, std::move(text), {}, std::move(remedy)}}, ExitCode::limit);
 }
 
-// Where the value is made, or first read.
+// The location of the node that computes the value, or else of one that reads it.
 Location place_of(const Graph& g, ValueId v) {
   if (const Node* n = g.def(v); n != nullptr) return n->loc;
   for (const NodeId use : g[v].uses)
@@ -38,7 +38,7 @@ void require_room_for(const Graph& g, ValueId v, const Options& options) {
     refuse(fmt::format("%{}: {} takes", g[v].name, to_string(g[v].type)), g[v].type.bytes(), options, place_of(g, v));
 }
 
-// Calls f(graph, value) for what lies in memory whatever the passes do, states aside.
+// Calls f(graph, value) for each value, except states, that lies in memory whatever the passes do.
 template <class F>
 void for_each_tensor(const Module& m, F f) {
   for (const Graph* graph : m.all_graphs()) {
@@ -54,10 +54,10 @@ void for_each_tensor(const Module& m, F f) {
 struct States {
   int64_t bytes = 0, largest = 0;
   std::string name;
-  Location where;  // of the largest
+  Location where;  // location of the largest state
 };
 
-// Of all graphs, each state once.
+// The states of all graphs, each counted once.
 States all_states(const Module& m) {
   States all;
   std::set<std::string> known;
@@ -82,7 +82,7 @@ States all_states(const Module& m) {
 void require_room_for_tensors(const Module& m, const Options& options) {
   for_each_tensor(m, [&](const Graph& g, ValueId v) { require_room_for(g, v, options); });
   const States states = all_states(m);
-  // A step that decodes has caches for each row, and no moments.
+  // A decoding step has caches for each row, but no moments.
   const bool trains = std::ranges::none_of(m.graphs, [](const Graph& g) { return g.name == "decode"; });
   if (states.bytes > limit(options))
     refuse(fmt::format("parameters and {}, %{} the largest, take",

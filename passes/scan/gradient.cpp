@@ -18,10 +18,10 @@ using namespace ir;
 
 namespace {
 
-// Where an input of the backward body gets its operand.
+// The operand of the backward scan for an input of its body.
 struct Source {
   enum class What { operand, saved, result_adjoint, zeros } what = What::operand;
-  size_t number = 0;  // of the operand, of the saved value, of the result
+  size_t number = 0;  // of the forward scan's operand, or of its result
 };
 
 class ScanGradient {
@@ -52,7 +52,7 @@ class ScanGradient {
  private:
   size_t carry_count() const { return inputs_with(body_, Role::carry).size(); }
 
-  // --- which inputs ask for a gradient, and the way to them ---
+  // --- the inputs that need a gradient, and the path from them to the results ---
 
   void find_path() {
     const std::vector<ValueId> inputs = operand_inputs(body_);
@@ -62,7 +62,7 @@ class ScanGradient {
       const bool asked = v >= outer_.depends.size() || outer_.depends[v] != 0;
       varies[i] = asked && is_floating(body_[inputs[i]].type.dtype);
     }
-    // A carry that starts as a constant varies from the second turn on, where its next value does.
+    // A carry that starts as a constant still varies from the second turn on, if its next value varies.
     for (bool again = true; again;) {
       again = false;
       path_ = path_of(inputs, varies);
@@ -79,8 +79,8 @@ class ScanGradient {
       if (varies[i]) wanted_.push_back(inputs[i]);
   }
 
-  // A carry whose last value has no adjoint, and that nothing with one is made of, has the gradient 0: no turn computes
-  // it, where 0 * inf would be nan.
+  // Finds carries that no result with an adjoint depends on. Their gradient is 0, so no turn computes it: 0 * inf would
+  // give nan.
   void leave_out_unread_carries(const std::vector<ValueId>& inputs, std::vector<char>& varies) const {
     const std::vector<ValueId> carries = inputs_with(body_, Role::carry);
     std::vector<ValueId> open;
@@ -99,7 +99,7 @@ class ScanGradient {
         open.push_back(next_of(body_, v));
     }
     for (size_t k = 0; k < carries.size(); ++k)
-      if (dy_[k].valid()) read[index_of(carries[k])] = 1;  // also where no turn reads what the one before has left
+      if (dy_[k].valid()) read[index_of(carries[k])] = 1;  // even if no turn reads the carry
     for (size_t i = 0; i < inputs.size(); ++i)
       if (body_[inputs[i]].role == Role::carry && !read[index_of(inputs[i])]) varies[i] = 0;
   }
@@ -116,13 +116,13 @@ class ScanGradient {
     return path_between(body_, wanted, reached);
   }
 
-  // --- the forward turn inside the backward body: as much of it as will be needed stays ---
+  // --- a copy of the forward turn in the backward body; unused nodes are removed later ---
 
   void clone_forward() {
     const std::vector<ValueId> inputs = operand_inputs(body_);
     for (const ValueId v : body_.inputs) {
       const Value& in = body_[v];
-      // What a carry held before the turn is saved by the forward scan, or not needed.
+      // The value of a carry before the turn: the forward scan saves it if it is needed.
       const Role role = in.role == Role::carry ? Role::slice : in.role;
       clone_[v] = back_.add_input(in.name, in.type, role);
       const auto at = std::ranges::find(inputs, v);
@@ -148,7 +148,7 @@ class ScanGradient {
     return v;
   }
 
-  // Adjoints of carries and sums for fixed operands are carries; what arrives at a row of a stacked result is a slice.
+  // Adjoints of carries and sums for fixed operands become carries. The adjoint of a stacked result becomes a slice.
   void declare_adjoints() {
     const std::vector<ValueId> carries = inputs_with(body_, Role::carry);
     for (const ValueId v : wanted_) {
@@ -210,9 +210,9 @@ class ScanGradient {
     back_.remove_inputs(lost);
   }
 
-  // --- what the forward scan saves ---
+  // --- the values that the forward scan saves ---
 
-  // Computed again rather than saved: it costs next to nothing beside reading it.
+  // Whether to compute the node again instead of saving its result: the cost is small compared with a read.
   bool is_cheap(const Node& n) const {
     return visit_kind(
         *n.op, [](const OneOf<ir::Source, Elementwise, Movement> auto&) { return true; },
@@ -221,11 +221,11 @@ class ScanGradient {
         });
   }
   bool is_forward(ValueId v) const { return original_.contains(v); }
-  bool is_there(ValueId v) const {  // fixed, a slice, the index
+  bool is_there(ValueId v) const {  // an input that the backward scan has anyway: fixed, slice or index
     return !back_[v].def.valid() && body_[original_.at(v)].role != Role::carry;
   }
 
-  // What the adjoints read of the forward turn.
+  // The values of the forward turn that the adjoints read.
   std::vector<ValueId> read_forward() const {
     std::vector<char> seen(back_.value_count(), 0);
     std::vector<ValueId> read;
@@ -241,7 +241,7 @@ class ScanGradient {
     return read;
   }
 
-  // The values that everything in `read` can be computed from without cost; `saved` is there.
+  // The values from which everything in `read` can be computed cheaply, besides `saved`, which are available.
   std::vector<ValueId> frontier(const std::vector<ValueId>& read, const std::vector<ValueId>& saved = {}) const {
     std::vector<char> seen(back_.value_count(), 0);
     for (const ValueId v : saved) seen[index_of(v)] = 1;
@@ -249,7 +249,7 @@ class ScanGradient {
     while (!open.empty()) {
       const ValueId v = open.back();
       open.pop_back();
-      // What is none of the forward turn is a scan inside, which the backward turn runs again.
+      // A value outside of the forward turn belongs to an inner scan, which the backward turn runs again.
       if (seen[index_of(v)] || !is_forward(v) || is_there(v)) continue;
       seen[index_of(v)] = 1;
       const Node* n = back_.def(v);
@@ -268,7 +268,8 @@ class ScanGradient {
     return bytes;
   }
 
-  // What cannot be made of the others in the list, or of operands. The later is made of the earlier.
+  // Removes values that can be computed cheaply from the other values of the list or from operands, the last ones
+  // first.
   std::vector<ValueId> without_derived(std::vector<ValueId> list) const {
     for (size_t i = list.size(); i-- > 0;) {
       std::vector<ValueId> others = list;
@@ -278,8 +279,8 @@ class ScanGradient {
     return list;
   }
 
-  // Either what is read, or what it is cheaply made of: whichever are fewer bytes, and of equally many what is read, of
-  // which less is computed again.
+  // The values to save: either those that the adjoints read, or those from which these are cheap to compute, whichever
+  // take fewer bytes. On a tie the former, because then less is computed again.
   std::vector<ValueId> chosen_values() const {
     const std::vector<ValueId> read = read_forward();
     const std::vector<ValueId> made_of = frontier(read), kept = without_derived(read);
@@ -301,7 +302,7 @@ class ScanGradient {
       }
       const Source source{Source::What::saved, carries + k};
       if (!back_[v].def.valid()) {
-        sources_[v] = source;  // a carry's value before the turn
+        sources_[v] = source;  // the value of a carry before the turn
         continue;
       }
       const std::string name = back_[v].name;
@@ -312,7 +313,7 @@ class ScanGradient {
     body_.name = free_body_name(outer_.m, node_.callee + ".forward");
     outer_.m.bodies.push_back(body_);
     scan_ = replace_scan(g_, scan_, body_, node_.operands, from);
-    for (size_t i = 0; i < carries + before; ++i) {  // a gradient may be asked for by a result
+    for (size_t i = 0; i < carries + before; ++i) {  // the results keep their adjoints
       const ValueId old = node_.results[i], fresh = g_[scan_].results[i];
       if (index_of(fresh) >= outer_.adjoints.size()) outer_.adjoints.resize(index_of(fresh) + 1);
       outer_.adjoints[index_of(fresh)] = outer_.adjoint(old);
@@ -345,7 +346,7 @@ class ScanGradient {
     Values operands;
     for (const ValueId v : operand_inputs(back_)) operands.push_back(operand(v));
     std::vector<std::string> names;
-    std::vector<size_t> answers;  // by result: the operand whose gradient it is
+    std::vector<size_t> answers;  // by result of the backward scan: the forward operand whose gradient it is
     const auto name_of = [&](ValueId v) {
       const size_t i = number_in(inputs, v);
       names.push_back(g_[node_.operands[i]].name + ".grad");
@@ -365,9 +366,9 @@ class ScanGradient {
   Sweep& outer_;
   Graph& g_;
   NodeId scan_;
-  const Node node_;  // a copy: as it was, before another scan takes its place
+  const Node node_;  // a copy of the scan before it is replaced
   const Values& dy_;
-  Graph body_;  // the forward one, and what is saved beside its outputs
+  Graph body_;  // the forward body; saved values are added to its outputs
   Graph back_;
   Path path_;                         // of body_
   Values wanted_;                     // inputs of body_
@@ -375,10 +376,10 @@ class ScanGradient {
   std::map<ValueId, ValueId> original_;
   std::map<NodeId, NodeId> copies_;
   std::map<ValueId, Source> sources_;   // by input of back_
-  std::map<ValueId, ValueId> carried_;  // input of body_ -> the carry of back_ that is its adjoint, or sums it up
-  std::map<size_t, ValueId> rows_;      // number of an output -> what arrives at its row
-  std::map<ValueId, ValueId> nexts_;    // input of body_ -> what its adjoint becomes, or its row
-  size_t first_node_ = 0;               // of back_: what follows are adjoints
+  std::map<ValueId, ValueId> carried_;  // input of body_ -> carry of back_ with its adjoint or the sum of its gradient
+  std::map<size_t, ValueId> rows_;      // number of a stacked output -> the slice of its adjoint
+  std::map<ValueId, ValueId> nexts_;    // input of body_ -> next value of its carry in back_; of a slice: its gradient
+  size_t first_node_ = 0;               // nodes of back_ from this one on compute adjoints
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ using namespace ir;
 
 namespace {
 
-// A matrix product of matrices.
+// A matrix product of two matrices, without a batch.
 struct Product {
   ValueId a, b, y;
   bool transpose_a = false;
@@ -30,15 +30,15 @@ std::optional<Product> product_of(const Graph& g, const Node* n) {
   return p;
 }
 
-// What one body gives up, and what stands for it outside.
+// The products that leave one body.
 struct Hoisted {
-  struct Rows {  // of a product by what is fixed: all rows at once
+  struct Rows {  // a product of rows by a fixed value: outside, of the rows of all turns
     NodeId node;
     ValueId rows, fixed, y;
     Attrs attrs;
     const OpDef* op = nullptr;
   };
-  struct Sum {  // of the products of all turns
+  struct Sum {  // the sum of the products of all turns
     ValueId carry, a, b;
     Attrs attrs;
     const OpDef* op = nullptr;
@@ -70,7 +70,7 @@ class BodyHoist {
   bool has_role(ValueId v, Role role) const { return !body_[v].def.valid() && body_[v].role == role; }
   void note(ValueId v, const char* reason) const { options_.note("hoist", body_, "%" + body_[v].name, reason); }
 
-  // The carry that the product is added to in each turn and that nobody else reads; invalid where it is none.
+  // The carry to which each turn adds the product, if it has no other reader; otherwise invalid.
   ValueId sum_of(ValueId y) const {
     const NodeId use = body_.only_use(y);
     if (!use.valid() || body_[use].op->traits.arithmetic != Arithmetic::sum) return {};
@@ -104,7 +104,7 @@ class BodyHoist {
     }
   }
 
-  // Sees to it that all rows of the value are there outside.
+  // Makes the value of all turns available outside: a slice already is, any other value becomes a stacked result.
   void need(ValueId v) {
     if (has_role(v, Role::slice) || std::ranges::find(body_.outputs, v) != body_.outputs.end()) return;
     body_.outputs.push_back(v);
@@ -125,13 +125,13 @@ class BodyHoist {
     body_.remove_inputs(gone);
   }
 
-  // Of a product that is hoisted before the scan: the slice that stands for it.
+  // The value inside of the changed body: the slice that replaces a product hoisted before the scan, or `v` itself.
   ValueId here(ValueId v) const {
     const auto h = std::ranges::find(found_.before, v, &Hoisted::Rows::y);
     return h == found_.before.end() ? v : rows_[static_cast<size_t>(h - found_.before.begin())];
   }
 
-  // [T,N,K] as the rows of a matrix.
+  // Reshapes [T,N,K] to [T*N,K].
   static ValueId flat(Builder& b, ValueId all) {
     const Dims& dims = b.type(all).dims;
     return b.reshape(all, {dims[0] * dims[1], dims[2]});
@@ -158,7 +158,7 @@ class BodyHoist {
       operands.push_back(rows_of(b, h, operand(h.rows), operand(h.fixed)));
     }
     const Values products(operands.end() - std::ssize(found_.before), operands.end());
-    // What is left of the results, and by which number it is known inside.
+    // The results that remain: their values in the body, and their names.
     std::vector<std::string> names;
     std::vector<ValueId> kept;
     const auto keep = [&](ValueId inside, size_t number) {
@@ -170,7 +170,7 @@ class BodyHoist {
     for (size_t k = 0; k < body_.outputs.size(); ++k) keep(body_.outputs[k], carries.size() + number_of(outputs, k));
     const NodeId fresh = add_scan(g, body_, operands, node.attrs, names, node.loc);
     take_place(g, old);
-    Values results = g[fresh].results;  // and what stands for the others
+    Values results = g[fresh].results;  // later also the values that replace hoisted results
     const size_t left = inputs_with(body_, Role::carry).size();
     for (size_t i = 0; i < left; ++i) g.replace_uses(node.results[number_in(carries, kept[i])], results[i]);
     for (size_t k = 0; k < body_.outputs.size(); ++k)
@@ -205,7 +205,7 @@ class BodyHoist {
     for (size_t i = 0; i < names.size(); ++i) g.rename(results[i], names[i]);
   }
 
-  // Which of the outputs that there were is the body's k-th now; their number for one that is new.
+  // The index in `outputs`, the outputs before the change, of the body's k-th output; outputs.size() if it was added.
   size_t number_of(const std::vector<ValueId>& outputs, size_t k) const {
     // Equal values may be listed twice: the n-th of them stays the n-th.
     const auto before =
@@ -220,10 +220,11 @@ class BodyHoist {
   const std::vector<ScanOf>& scans_;
   const Options& options_;
   Hoisted found_;
-  std::vector<ValueId> rows_;  // of the body: the slices that stand for products before the scan
+  std::vector<ValueId> rows_;  // slices of the body that replace products hoisted before the scan
 };
 
-// What all turns need at once is what accumulation saves.
+// Whether the turns are micro-batches. Accumulation saves memory by handling one turn at a time, and hoisting would
+// undo it.
 bool stays_apart(const std::vector<ScanOf>& scans) {
   return std::ranges::any_of(scans,
                              [](const ScanOf& s) { return signature(*s.graph, (*s.graph)[s.node]).flag("apart"); });
@@ -231,7 +232,8 @@ bool stays_apart(const std::vector<ScanOf>& scans) {
 
 }  // namespace
 
-// What is hoisted makes more of a body dead, and so more that no turn waits for. Each time a body has a product less.
+// Hoisting makes nodes of a body dead, after which further products may be hoisted. The loop ends because each round
+// removes a product from a body.
 bool hoist(Module& m, const Options& options) {
   bool changed = false;
   for (bool again = true; again; changed |= again) {

@@ -14,7 +14,7 @@ using namespace ir;
 
 namespace {
 
-// What the kept results of a body are made of, carries followed from turn to turn. By ValueId index.
+// The values that the results with readers depend on, over all turns. By ValueId index.
 std::vector<char> needed_values(const Graph& body, const std::vector<char>& reads_result) {
   std::vector<char> needed(body.value_count(), 0);
   const std::vector<ValueId> carries = inputs_with(body, Role::carry);
@@ -37,7 +37,7 @@ std::vector<char> needed_values(const Graph& body, const std::vector<char>& read
   return needed;
 }
 
-// Of one body and its scans.
+// Trims one body and its scans.
 bool trim(Graph& body, const std::vector<ScanOf>& scans) {
   const std::vector<ValueId> carries = inputs_with(body, Role::carry), inputs = operand_inputs(body);
   const size_t results = carries.size() + body.outputs.size();
@@ -45,7 +45,7 @@ bool trim(Graph& body, const std::vector<ScanOf>& scans) {
   for (const ScanOf& s : scans)
     for (size_t i = 0; i < results; ++i) reads_result[i] |= !s.graph->unused((*s.graph)[s.node].results[i]);
   const std::vector<char> needed = needed_values(body, reads_result);
-  std::vector<int> from;  // what results are left
+  std::vector<int> from;  // the results that remain
   std::vector<ValueId> outputs, lost;
   for (size_t i = 0; i < carries.size(); ++i)
     if (needed[index_of(carries[i])] || reads_result[i])
@@ -57,7 +57,7 @@ bool trim(Graph& body, const std::vector<ScanOf>& scans) {
       from.push_back(static_cast<int>(carries.size() + i));
       outputs.push_back(body.outputs[i]);
     }
-  if (from.empty()) return false;  // nobody reads the scan at all: dead code
+  if (from.empty()) return false;  // all results are unused: dead code elimination removes the scan
   body.outputs = outputs;
   body.updates.remove(lost);
   bool changed = remove_dead_nodes(body);
@@ -77,8 +77,8 @@ bool trim(Graph& body, const std::vector<ScanOf>& scans) {
   return true;
 }
 
-// A carry that each turn passes on as it is becomes what is fixed, and its result the operand. What leaves the graph
-// keeps its name, and so its carry.
+// A carry that each turn passes on unchanged becomes a fixed input, and its operand replaces its result. If the result
+// is an output of the graph or the next value of a state, the carry stays, because such a value keeps its name.
 bool fix_unchanged(Graph& body, std::vector<ScanOf>& scans) {
   const std::vector<ValueId> carries = inputs_with(body, Role::carry), inputs = operand_inputs(body);
   const auto leaves = [&](size_t carry) {
@@ -88,7 +88,7 @@ bool fix_unchanged(Graph& body, std::vector<ScanOf>& scans) {
     });
   };
   std::vector<ValueId> fixed;
-  std::vector<int> from;  // what results are left
+  std::vector<int> from;  // the results that remain
   for (size_t i = 0; i < carries.size(); ++i)
     if (next_of(body, carries[i]) == carries[i] && !leaves(i))
       fixed.push_back(carries[i]);
@@ -162,7 +162,7 @@ bool trim_scans(Module& m) {
   bool changed = false;
   ScansByBody by_body(m);
   std::vector<char> lost(m.bodies.size(), 0);
-  // Bodies stand above what scans them, so that what one no longer reads is known when the next one's turn comes.
+  // A body stands before the graphs that scan it. The loop runs backward, so the readers of a body are trimmed first.
   for (size_t i = m.bodies.size(); i-- > 0;) {
     Graph& body = m.bodies[i];
     std::vector<ScanOf> scans = by_body.of(body.name);

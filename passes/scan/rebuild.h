@@ -1,4 +1,4 @@
-// Edits of scans together with their bodies.
+// Edits that change a scan and its body together.
 //
 //   %a, %ys = scan @f(%h, %x), nobody reads %ys   ->   %a = scan @f(%h, %x), and @f returns nothing to stack
 #pragma once
@@ -16,15 +16,15 @@ struct ScanOf {
   ir::NodeId node;
 };
 
-// Which nodes scan which body, found in one walk over the module: a walk for each body would take as long as there are
-// bodies and nodes, multiplied. Valid while neither graphs nor bodies are added or removed; a scan that is put in
-// the place of another one is not among them.
+// The scan nodes of each body. One walk over the module finds them all; one walk per body would take quadratic time.
+// The table is valid while no graph or body is added or removed. It does not include scans that are created later, such
+// as by replace_scan.
 class ScansByBody {
  public:
   explicit ScansByBody(ir::Module& m);
-  // Those that are still there.
+  // The scans of a body that are not erased.
   std::vector<ScanOf> of(const std::string& body) const;
-  // As if the graph had no scans.
+  // Leaves out the scans in this graph from now on.
   void forget(const ir::Graph& g) { gone_.insert(&g); }
 
  private:
@@ -35,23 +35,24 @@ class ScansByBody {
 // A name that no graph of the module has: `wish`, or the first free of wish.1, wish.2, ...
 std::string free_body_name(const ir::Module& m, const std::string& wish);
 
-// Inputs of a body that it neither reads nor renews.
+// The inputs of a body that it neither reads nor updates.
 std::vector<ir::ValueId> unread_inputs(const ir::Graph& body);
 
-// Puts a scan of `body` in the place of another one: result i of the new one stands for result `from[i]` of the old one
-// and takes its name; -1: for none. Results that nothing stands for must be unused.
+// Replaces the scan `old` by a scan of `body`. Result i of the new scan replaces result `from[i]` of the old one and
+// takes its name; -1: it is an additional result. Results of the old scan that are not replaced must be unused. Returns
+// the new scan.
 ir::NodeId replace_scan(ir::Graph& g, ir::NodeId old, const ir::Graph& body, const std::vector<ir::ValueId>& operands,
                         const std::vector<int>& from);
 
-// Drops what no scan needs: bodies, outputs that nobody reads, carries that only make themselves, inputs without readers.
-// A carry that no turn changes becomes fixed.
+// Removes unused bodies, unused outputs, carries that only they themselves depend on, and unread inputs. A carry that
+// no turn changes becomes a fixed input. Returns whether it changed anything.
 bool trim_scans(ir::Module& m);
 
-// What a body returns of a carry as the turn found it must be copied before the carry is renewed. As a node, the copy is
-// made by a kernel that reads the carry anyway.
+// If a body returns the value that a carry had before the turn, adds a copy node, because the update overwrites the
+// carry. As a node, the copy can be fused into a kernel that reads the carry anyway.
 bool copy_returned_carries(ir::Graph& body);
 
-// Where a body asks for the turn's number, it gets a row of an iota.
+// Replaces the turn index of a body by a slice: each turn gets one element of an iota.
 bool replace_indices(ir::Module& m);
 
 }  // namespace heddle::passes

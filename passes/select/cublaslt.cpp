@@ -19,7 +19,7 @@ std::string refusal(const Graph& g, const Node& n, const Target& target) {
   return {};
 }
 
-// No relu: the library does not say that its own keeps nan.
+// No relu in the epilogue: the library does not specify that its relu keeps nan.
 std::vector<EpilogueStep> epilogue(const Node& n) {
   if (n.op->traits.matrix_product) return {Bias{}};
   return {};

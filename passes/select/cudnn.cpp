@@ -21,13 +21,15 @@ std::string refusal(const Graph& g, const Node& n, const Target& target) {
   return {};
 }
 
-// relu behind a bias alone: with a nan in the bias the device sees whether an engine's relu keeps it (runtime/cuda/cudnn.h).
+// relu only behind a bias: the device tests with a nan in the bias whether an engine's relu keeps nan
+// (runtime/cuda/cudnn.h).
 std::vector<EpilogueStep> epilogue(const Node& n) {
   if (n.op->traits.convolution->result != ConvolutionRoles::kMade) return {};
   return {Bias{}, Activation{.takes = is_relu, .behind_bias = true}};
 }
 
-// Its tensor cores take operands of f32 as tf32, which is finer than all that may be asked for.
+// Its tensor cores read f32 operands as tf32, which is more precise than every reduced precision that a product may
+// permit.
 LibraryPlan plan(const Graph& kernel, const Target& /*target*/) {
   const Node& n = head_of(kernel);
   const std::string& precision = std::get<std::string>(attribute(*n.op, n.attrs, "precision"));

@@ -1,5 +1,6 @@
-// cuDNN: convolutions on a GPU and their gradients, in f32 or of 16-bit operands. Whoever lists it has asked for it, and
-// it gets all convolutions that it takes: no card has shown yet which of them it computes faster.
+// The rules of cuDNN: convolutions and their gradients on a GPU, in f32 or with 16-bit operands. The user enables this
+// library explicitly, and it then gets all convolutions that it can execute: there are no measurements yet that show
+// which of them it computes faster.
 #pragma once
 #include "passes/select/library.h"
 

@@ -1,4 +1,4 @@
-// Other forms of a composite, and what its own decomposition is predicted to take beside them.
+// Offers the other forms of a composite, and estimates their time and that of its default decomposition.
 //
 //   %y, %lse = attention(%q, %k, %v)   ->  {in blocks: 5.3 ms estimated}, to compare with {decomposed: 9.1 ms estimated}
 #include "passes/select/forms.h"
@@ -24,7 +24,7 @@ namespace {
 bool is_product(const Node& n) { return std::holds_alternative<Contraction>(n.op->kind); }
 bool is_primitive(const Node& n) { return std::holds_alternative<Primitive>(n.op->kind); }
 
-// A graph of the composite alone, made of `parts`, down to what is no composite.
+// A graph in which `parts` has replaced the composite, and all composites inside are decomposed as well.
 Graph in_parts(const Graph& kernel, const Decomposition& parts) {
   Graph g = kernel;
   g.schedule.reset();
@@ -44,8 +44,8 @@ double seconds_of_bytes(double bytes, const Target& target) {
   return bytes / (fits ? target.cache_bandwidth : target.bandwidth);
 }
 
-// The bytes of what products make and others read, and of what others make and products read: what lies between them is
-// taken to be one kernel, which reads and writes once.
+// The cost of the operators between products: the bytes of the products' results, and of their operands that other
+// operators make. The operators behind each product count as one kernel.
 struct Between {
   double bytes = 0, flops = 0;
   int kernels = 0;

@@ -1,4 +1,5 @@
-// What later passes make of a node that nothing else takes: fuse a kernel of generated text, decompose operators.
+// The offers of later passes for a node that no library executes: fuse makes a kernel of generated text, decompose
+// makes operators.
 #include "ir/kernel/cost.h"
 #include "ir/op_def.h"
 #include "passes/fuse/choose_schedule.h"
@@ -9,7 +10,7 @@ using namespace ir;
 
 namespace {
 
-// Planning a kernel takes its time: mostly a bound says enough.
+// Planning a kernel is slow, so a lower bound is returned if it is enough to decide.
 Figure figure_of_text(const Graph& kernel, const Target& target, double best) {
   Graph trial = kernel;
   trial.schedule.reset();
@@ -19,7 +20,7 @@ Figure figure_of_text(const Graph& kernel, const Target& target, double best) {
   return choice.reason.empty() ? Figure{choice.cost.seconds} : bound;
 }
 
-// All of it in one kernel, at the best.
+// A lower bound: at best, all parts run in one kernel.
 Figure figure_of_parts(const Graph& kernel, const Target& target) {
   return {.seconds = least_seconds_of_loops(kernel, moved_and_computed(kernel), target), .at_least = true};
 }
@@ -34,7 +35,7 @@ std::vector<Offer> offers_of_later(const Asked& asked) {
     const OpDef& op = *asked.graph[asked.node].op;
     if (op.forms.empty())
       offer.figure = [&target](const Graph& kernel, double) { return figure_of_parts(kernel, target); };
-    else {  // a bound could not be preferred to the figures of other forms
+    else {  // an estimate instead of a bound: a bound is never preferred to the figures of other forms
       offer.refusal = refusal_of_parts(asked.graph, asked.node);
       offer.figure = [&op, &options = asked.options](const Graph& kernel, double) {
         return figure_of_form(kernel, op.decomposition, options);

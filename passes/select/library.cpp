@@ -15,7 +15,7 @@ using namespace ir;
 
 namespace {
 
-// A vector along the last axis, read by nobody else.
+// Whether v is a vector broadcast along the last axis, with one reader.
 bool is_bias(const Graph& g, ValueId v) {
   const Node* n = g.def(v);
   if (!n || !n->op->traits.spread || !g.only_use(v).valid()) return false;
@@ -25,7 +25,7 @@ bool is_bias(const Graph& g, ValueId v) {
          n->op->traits.spread(*n) == Dims{g[v].type.rank() - 1};
 }
 
-// The nodes that add a bias to y, where they follow and nothing else reads what lies between.
+// The nodes that add a bias to y, if nothing else reads the values between; otherwise empty.
 std::vector<NodeId> bias_after(const Graph& g, ValueId y) {
   const NodeId add = g.only_use(y);
   if (!add.valid() || g[add].op->traits.arithmetic != Arithmetic::sum) return {};
@@ -40,7 +40,8 @@ std::vector<NodeId> activation_after(const Graph& g, ValueId y, const Activation
   return {next};
 }
 
-// The node and what of the library's epilogue follows it: with all of that first, and without its last step after that.
+// The node with its epilogue, in all lengths: first with all steps that the graph has, then with one step less each
+// time.
 std::vector<std::vector<NodeId>> with_epilogue(const Graph& g, NodeId n, const Library& library) {
   std::vector<std::vector<NodeId>> all{{n}};
   if (g[n].results.size() != 1) return all;
@@ -58,7 +59,8 @@ std::vector<std::vector<NodeId>> with_epilogue(const Graph& g, NodeId n, const L
   return all;
 }
 
-// The nodes that make its operands and that the library takes with it, in the operands' order: so are a call's arguments.
+// The nodes that compute operands and that the call can include. They are in the order of the operands, like the
+// arguments of the call.
 std::vector<NodeId> prologue(const Graph& g, const Node& n, const Library& library) {
   std::vector<NodeId> nodes;
   if (library.prologue == nullptr) return nodes;
@@ -68,7 +70,7 @@ std::vector<NodeId> prologue(const Graph& g, const Node& n, const Library& libra
   return nodes;
 }
 
-// A call of the node with so much of its epilogue.
+// Offers a call of these nodes: the node and its epilogue steps.
 Offer offer_with(const AvailableLibrary& available, const Asked& asked, const std::vector<NodeId>& members) {
   const Library& library = *available.rules;
   const Graph& g = asked.graph;

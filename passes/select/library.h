@@ -1,11 +1,11 @@
-// A library as select sees it: what it takes, and how its calls are executed. Each library is a file of its own here;
-// the list of those to ask, in order of preference, comes with the options.
+// The rules of a library for select: which nodes it executes, and how. Each library has a file in this folder. The
+// options list the available libraries in order of preference.
 //
 //   Library{.name = "onednn", ...}: %m: f64[4,4] = matmul(%x, %w)   -> refused: "used for f32 only, not f64"
 //                                   %m: f32[128,128] = matmul(%x, %w) -> {.slices = 4}
 //
-// These functions look at types and attributes alone. What only the real library knows, whether it has such a primitive
-// and how much scratch it takes, is asked through `AvailableLibrary::ask`.
+// These functions look at types and attributes alone. `AvailableLibrary::ask` asks the installed library whether it has
+// the primitive and how much scratch it needs.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -19,40 +19,39 @@
 namespace heddle::passes {
 
 struct LibraryPlan {
-  int64_t slices = 1;  // parts that are executed independently; a function of the shapes alone
+  int64_t slices = 1;  // parts that run independently; depends on the shapes alone
   ir::ProductPrecision precision = ir::ProductPrecision::f32;
 };
 
-// Adds a vector along the last axis.
+// An epilogue step that adds a vector along the last axis.
 struct Bias {};
-// An operator of one operand: whether the library applies it.
+// An epilogue step that applies an operator with one operand.
 struct Activation {
-  bool (*takes)(const ir::OpDef& op);
-  bool behind_bias = false;  // only where the step before it, a bias, is there
+  bool (*takes)(const ir::OpDef& op);  // whether the library can apply the operator
+  bool behind_bias = false;            // only directly behind a bias
 };
 using EpilogueStep = std::variant<Bias, Activation>;
 
 struct Library {
-  std::string name;  // the `impl` of the forms it gets
-  // Whether it has anything to do with the node: else it is no candidate, and no remark names it.
+  std::string name;  // also `impl` in the schedules of its calls
+  // Whether the library can be a candidate for the node. Otherwise no remark names it. nullptr: always.
   bool (*concerns)(const ir::Node& n) = nullptr;
-  // Why it does not take the node, or "" where it may.
+  // Why the library cannot execute the node, or "".
   std::string (*refusal)(const ir::Graph& g, const ir::Node& n, const ir::Target& target);
-  // What it can compute of the node's operands on their way in, or nullptr: a node that its call takes with it.
+  // Whether a call can include a node that computes an operand, or nullptr: no call can.
   bool (*prologue)(const ir::Graph& g, const ir::Node& operand) = nullptr;
-  // What it can apply to the node's result on its way out, in this order, each or none. Where the real library has no
-  // primitive with all of it, the last ones stay generated.
+  // The steps that a call can apply to its result, in this order. Each may be missing. If the installed library has no
+  // primitive with all steps found, the last ones become generated text.
   std::vector<EpilogueStep> (*epilogue)(const ir::Node& n);
-  // How the call is executed; `kernel` holds the node and its epilogue.
+  // How to execute the call. `kernel` holds the node and its epilogue.
   LibraryPlan (*plan)(const ir::Graph& kernel, const ir::Target& target);
-  // How long it takes, where the library has figures of its own, as of a table; else it is
-  // estimated (ir/kernel/cost.h).
+  // The time of the call, if the library has figures, such as a table. nullptr: it is estimated (ir/kernel/cost.h).
   Figure (*figure)(const ir::Graph& kernel, const ir::Target& target) = nullptr;
-  // Whoever lists it has asked for it: what it takes it gets, whatever the figures of others.
+  // Whether the library gets every node that it can execute, without a comparison of times.
   bool asked_for = false;
 };
 
-// A kernel's contraction or composite: what the call is about.
+// The contraction or composite of a kernel.
 const ir::Node& head_of(const ir::Graph& kernel);
 
 }  // namespace heddle::passes

@@ -1,5 +1,5 @@
-// Offers: who has candidates for a contraction or a composite. Each is a file here, listed in
-// `offers`.
+// Offers: the ways to execute a contraction or a composite, as candidates for select. kOffers lists the functions that
+// make them.
 //
 //   %y = matmul(%x, %w), then + bias, relu
 //     libraries   ->  {onednn: takes all four nodes in a call}
@@ -11,8 +11,7 @@
 //     forms       ->  {in blocks: one operator that decompose puts in its place}
 //     later       ->  {decomposed}
 //
-// A new way to execute something, such as a kernel of its own for attention or another library, is
-// a file that offers it.
+// To add a way to execute something, such as another library, add a file with a function that offers it.
 #pragma once
 #include <set>
 
@@ -25,24 +24,23 @@ namespace heddle::passes {
 
 using Decomposition = std::function<ir::Values(ir::Builder&, const ir::Node&)>;
 
-// What select would do with a node where it takes a candidate.
+// A candidate, and what select does with the node if it takes the candidate.
 struct Offer {
-  std::string name = {}, refusal = {}, detail = {};  // as a candidate's
-  // The nodes that it takes, among them the one that is asked about, and the kernel, with
-  // its schedule, that a call of them would run. Without a kernel nothing is done now: a later pass has
-  // them.
+  std::string name = {}, refusal = {}, detail = {};  // as in Candidate
+  // The nodes that the call includes, among them the one asked about. `call` is the kernel of the call with its
+  // schedule. Without `call`, select leaves the nodes to a later pass.
   std::vector<ir::NodeId> nodes = {};
-  std::set<ir::NodeId> copied = {};  // those of `nodes` that others may read, too
+  std::set<ir::NodeId> copied = {};  // those of `nodes` that may have other readers, too
   std::optional<Extract> call = {};
-  bool asked_for = false;  // by name: no other is compared with it
-  // Of a composite that is decomposed: into what. The definition's where there is none.
+  bool asked_for = false;  // taken without a comparison of times (Library::asked_for)
+  // For a composite: the decomposition to use; nullptr: the one in its definition.
   const Decomposition* parts = nullptr;
-  // How long a kernel of just these nodes takes, in this way. Where nothing is called, `kernel` is
-  // another offer's call.
+  // The time of `kernel` when it runs in this way. Without `call`, `kernel` is the widest call of the other offers, or
+  // the node alone. `best` as in Candidate.
   std::function<Figure(const ir::Graph& kernel, double best)> figure = {};
 };
 
-// Names of what no library executes.
+// Names of candidates that are not libraries.
 inline const std::string kGeneratedText = "generated text", kDecomposed = "decomposed";
 
 struct Asked {
@@ -52,14 +50,14 @@ struct Asked {
 };
 using OfferFunction = std::vector<Offer> (*)(const Asked&);
 
-std::vector<Offer> offers_of_libraries(const Asked& asked);  // each of the options', in their order
+std::vector<Offer> offers_of_libraries(const Asked& asked);  // one per library of the options, in their order
 std::vector<Offer> offers_of_forms(const Asked& asked);      // other forms of a composite (OpDef::forms)
-std::vector<Offer> offers_of_later(const Asked& asked);      // fuse's text, or decompose's parts
+std::vector<Offer> offers_of_later(const Asked& asked);      // generated text by fuse, or operators by decompose
 
-// All of them, in order of preference where figures are equal.
+// All offers, in order of preference for equal times.
 inline constexpr OfferFunction kOffers[] = {offers_of_libraries, offers_of_forms, offers_of_later};
 
-// The results of the nodes that the rest of the graph reads.
+// The results of the node `last` that have readers.
 std::vector<ir::ValueId> read_results(const ir::Graph& g, ir::NodeId last);
 
 }  // namespace heddle::passes

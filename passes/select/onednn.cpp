@@ -15,7 +15,7 @@ namespace {
 
 using namespace ir;
 
-// A cast of whole numbers in a byte to i32, which changes none of them.
+// A cast of u8 or i8 to i32, which is exact.
 bool widens_bytes(const Graph& g, const Node& n) {
   const auto type = [&](ValueId v) { return g[v].type.dtype; };
   return n.op->traits.converts && type(n.results[0]) == DType::i32 &&
@@ -42,7 +42,7 @@ std::string refusal(const Graph& g, const Node& n, const Target& target) {
     const Type& type = g[v].type;
     if (n.op->traits.convolution && type.rank() > 5) return "used for convolutions of images and volumes only";
     if (type.dtype != DType::f32 && !multiplies_bytes(g, n)) return "used for f32 only, not " + to_string(type.dtype);
-    // Sizes are int64_t in its interface, but kernels compute with int: 8589934592 columns ended in a division by 0.
+    // The interface takes int64_t sizes, but kernels compute with int: 8589934592 columns led to a division by 0.
     for (const int64_t size : type.dims)
       if (size > kLargest) return fmt::format("a size of {} is beyond its kernels' int", size);
   }
@@ -54,7 +54,7 @@ bool is_convolution_that_makes(const Node& n, int ConvolutionRoles::*array) {
   return roles && (*roles).*array == ConvolutionRoles::kMade;
 }
 
-// max(x, 0) is applied by our own loop, which keeps nan (runtime/host/onednn_parts.h).
+// The runtime applies max(x, 0) in its own loop, which keeps nan (runtime/host/onednn_parts.h).
 bool is_relu(const OpDef& op) { return op.traits.at_least == 0.0; }
 
 std::vector<EpilogueStep> epilogue(const Node& n) {
@@ -71,7 +71,7 @@ int64_t image_slices(const Graph& kernel, const Node& n, int64_t by_flops) {
   return std::min(by_flops, std::max((images + kImages - 1) / kImages, std::min<int64_t>(images, 8)));
 }
 
-// A power of two of at least 16 rows each; whole matrices where there are several.
+// A power of two, with at least 16 rows per slice. A batch of matrices is cut between matrices.
 int64_t row_slices(const Dims& result, int64_t by_flops, int64_t most) {
   constexpr int64_t kRows = 16;
   int64_t rows = 1;  // of all matrices of the batch
@@ -81,10 +81,11 @@ int64_t row_slices(const Dims& result, int64_t by_flops, int64_t most) {
   return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(slices)));
 }
 
-// In how many slices so many operations are worth to be cut. A slice has at least 4 million of them, or its start costs
-// more than it brings. Where that leaves threads idle, smaller slices pay: 2 from 2 million operations on, 4 from 8
-// (measured on two threads: an LSTM of width 64 takes 0.82 of the time, the smallest convolutions 0.92). Not of columns
-// by rows, a weight's gradient: of few columns oneDNN then takes an implementation that allocates in each call.
+// How many slices pay off for a number of operations. A slice should have at least 4 million operations; otherwise its
+// start costs more than it gains. If that leaves threads idle, smaller slices pay: 2 slices from 2 million operations
+// on, 4 from 8 million (measured on two threads: an LSTM of width 64 takes 0.82 of the time, the smallest convolutions
+// 0.92). This does not hold for columns by rows, a weight's gradient: with few columns oneDNN then chooses an
+// implementation that allocates in each call.
 double worth(double flops, bool columns_by_rows) {
   const double large = flops / 4e6;
   return columns_by_rows ? large : std::max({large, std::min(2.0, flops / 1e6), std::min(4.0, flops / 2e6)});
@@ -95,7 +96,7 @@ LibraryPlan plan(const Graph& kernel, const Target& /*target*/) {
   const Node& n = head_of(kernel);
   const bool columns_by_rows = n.op->traits.matrix_product && signature(kernel, n).flag("transpose_a");
   const double slices = worth(moved_and_computed(kernel).flops, columns_by_rows);
-  // Its processors' units take bf16; there are none for tf32.
+  // Host processors have units for bf16, but none for tf32.
   const std::string& precision = std::get<std::string>(attribute(*n.op, n.attrs, "precision"));
   const ProductPrecision rounded = precision == "bf16" ? ProductPrecision::bf16 : ProductPrecision::f32;
   const auto by_flops = static_cast<int64_t>(std::min(slices, static_cast<double>(kMost)));

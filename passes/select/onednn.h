@@ -1,4 +1,5 @@
-// oneDNN: matrix products and convolutions in f32 on the host, as slices that one thread each executes.
+// The rules of oneDNN on the host: matrix products and convolutions, in f32 or of bytes, cut into slices. One thread
+// executes a slice.
 #pragma once
 #include "passes/select/library.h"
 

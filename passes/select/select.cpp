@@ -15,12 +15,13 @@ using namespace ir;
 
 namespace {
 
-// Lets one node after another be taken by what takes the least time.
+// Gives each node of a graph to its fastest candidate.
 class Selector {
  public:
   Selector(KernelTable& kernels, Graph& g, const Options& options) : kernels_(kernels), g_(g), options_(options) {}
 
-  // Whether a call takes the node's place; else a later pass has it, or the parts.
+  // Replaces the node by a call if the fastest candidate is one. Otherwise a later pass handles the node; for a
+  // composite, `parts` says how to decompose it.
   SelectedComposite take(NodeId n) {
     std::vector<Offer> offers = offers_for(n);
     node_ = n, widest_ = nullptr;
@@ -62,7 +63,7 @@ class Selector {
         other.refusal = asked->name + " is asked for";
   }
 
-  // Where there is something to decide, and somebody who measures or has measured.
+  // The decision to report or to look up, if the options have measured choices or a receiver of decisions.
   std::optional<Decision> decision_on(const std::vector<Offer>& offers) const {
     if (options_.choices.empty() && !options_.decided) return std::nullopt;
     Decision decision;
@@ -74,7 +75,8 @@ class Selector {
     return decision;
   }
 
-  // Leaves the candidate that was chosen for this body, and says what the others took; false where none was.
+  // If a measured choice exists for this body, refuses all other candidates, with their measured times as the reason.
+  // Returns whether there is one.
   bool follow_choice(std::vector<Offer>& offers, const std::string& body) const {
     const auto found = options_.choices.find(body);
     if (found == options_.choices.end()) return false;
@@ -106,7 +108,8 @@ class Selector {
     return extract(g_, nodes, read_results(g_, nodes.back())).kernel;
   }
 
-  // Of all nodes that any call takes, so that figures are of the same work: what a call leaves is a kernel of its own.
+  // The time for the nodes of the widest call, so that all candidates are compared on the same work. Nodes that a
+  // narrower call leaves out are estimated as one further kernel.
   Figure figure_of(const Offer& offer, double best) const {
     if (!offer.call) return offer.figure(widest_ != nullptr ? widest_->call->kernel : kernel_of({node_}), best);
     Figure figure = offer.figure(offer.call->kernel, best);
@@ -127,8 +130,8 @@ class Selector {
   KernelTable& kernels_;
   Graph& g_;
   const Options& options_;
-  NodeId node_ = {};               // at hand
-  const Offer* widest_ = nullptr;  // of its offers the call that takes most nodes
+  NodeId node_ = {};               // the current node
+  const Offer* widest_ = nullptr;  // its offer whose call includes the most nodes
 };
 
 }  // namespace

@@ -7,13 +7,14 @@
 //   ->
 //   %h: f32[64,10] = call @matmul.broadcast.add.relu(%x, %w, %bias)
 //
-// The kernel's body stays the call's meaning. Its schedule says which library, in how many slices the work is cut (a
-// function of the shapes, so that no number of threads changes a bit), and how much scratch the call takes. All who can
-// take a node offer a candidate (passes/select/offer.h), and what is predicted to take the least time gets it; fuse's
-// text is one of them. A remark lists the candidates with their figures, or their reasons.
+// The kernel's body still defines what the call computes. Its schedule holds the library, the number of slices, and the
+// scratch bytes. The number of slices depends on the shapes alone, so results do not depend on the number of threads.
+// Each way to execute a node is a candidate (passes/select/offer.h), also generated text, which fuse makes. The
+// candidate with the least predicted time gets the node. A remark lists all candidates with their times or the reasons
+// against them.
 //
-// After layout, before fuse: fuse outlines everything that is left. Composites are gone by then: `decompose` asks
-// `select_composite` for each before it takes it apart.
+// The pass runs after layout and before fuse, which outlines all other nodes. By then there are no composites:
+// `decompose` calls `select_composite` for each one before it decomposes it.
 #pragma once
 #include <functional>
 
@@ -24,8 +25,8 @@ namespace heddle::passes {
 
 bool select(ir::Module& m, const Options& options);
 
-// Gives the composite to the candidate that takes the least time. Where that is a call, it is at
-// the end of g.order: the caller sorts. Else the composite is to be decomposed, in the way that is returned.
+// Gives the composite to the candidate with the least time. If that is a call, it replaces the composite, at the end of
+// g.order, and the caller must sort. Otherwise the caller must decompose the composite with the `parts` returned.
 class KernelTable;
 struct SelectedComposite {
   bool called = false;

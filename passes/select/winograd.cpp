@@ -14,10 +14,10 @@ namespace {
 
 using namespace ir;
 
-// As runtime/host/winograd.h has them.
+// The same figures as in runtime/host/winograd.h.
 constexpr int64_t kChannels = 16;
-// A transformed filter of more leaves the second-level cache between two groups of tiles: 256 x 256 channels took as
-// long as oneDNN.
+// The limit of a transformed filter. A larger one is evicted from the second-level cache between two groups of tiles:
+// with 256 x 256 channels it took as long as oneDNN.
 constexpr int64_t kMostPairs = 128 * 128;
 
 bool all_are(const Node& n, const char* attribute_name, int64_t wanted) {
@@ -56,7 +56,8 @@ std::string refusal(const Graph& g, const Node& n, const Target& target) {
     return fmt::format("{} and {} channels are not both multiples of {}", in, out, kChannels);
   if (in * out > kMostPairs) return fmt::format("{} x {} channels: the transformed filter leaves the cache", in, out);
   if (reads_wholes(g, n)) return "sums of whole numbers are exact, and stay so";
-  // Decided for two images, whatever the batch: so a row of a prediction has the same bits in every batch.
+  // The estimate is for two images, whatever the batch size, so that a row of a prediction has the same bits in every
+  // batch.
   const WinogradWork work = winograd_work(g, n, 2);
   if (work.as_products > work.direct) return "the transforms would take longer than they save";
   return {};

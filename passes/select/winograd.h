@@ -1,5 +1,5 @@
-// Winograd's convolution on the host (runtime/host/winograd.h): windows of 3 x 3 with stride 1, forward and the gradient of
-// the image, where its transforms take less time than they save.
+// The rules of Winograd's convolution on the host (runtime/host/winograd.h): 3 x 3 windows with stride 1, forward and
+// gradient of the image, where the transforms cost less time than they save.
 #pragma once
 #include "passes/select/library.h"
 

@@ -15,8 +15,8 @@ std::optional<double> splat(const Graph& g, ValueId v) {
 
 namespace {
 
-// Whether a kernel sees exactly this value in a constant of the dtype. Integers in an attribute are
-// doubles: beyond 2^53 they would not be exact.
+// Whether a constant of the dtype holds this value exactly. Attributes hold integers as doubles, which are not exact
+// beyond 2^53.
 bool is_element(double value, DType dtype) {
   if (is_floating(dtype)) return std::isfinite(value) && round_to(dtype, value) == value;
   Tensor element({dtype, {}});
@@ -24,13 +24,14 @@ bool is_element(double value, DType dtype) {
   return std::abs(value) <= 0x1p53 && element.at(0) == value;
 }
 
-// Whether it sees the value up to a rounding error: neither an infinity nor a subnormal that is less exact.
+// Whether a constant of the dtype holds the value up to a rounding error: it becomes neither infinite nor a less exact
+// subnormal.
 bool is_near_element(double value, DType dtype) {
   return std::isfinite(value) && std::abs(round_to(dtype, value) - value) <= 0x1p-8 * std::abs(value);
 }
 
-// A function without jumps from a floating dtype to the same. It is folded in double, and what
-// comes out is rounded once.
+// Whether the operator is a continuous function from a floating dtype to the same dtype. Such a function is folded in
+// double, and the result is rounded once.
 bool is_continuous(const Signature& s) {
   if (s.op->traits.jumps || !is_floating(s.results[0].dtype)) return false;
   for (const Type& t : s.operands)
@@ -68,7 +69,8 @@ ValueId fold_movement(Builder& b, const Node& n) {
   return b.constant(*value, Type(b.type(n.results[0])));
 }
 
-// The operand of a broadcast that the others could be computed with before they are all broadcast alike.
+// One of the broadcasts among the operands, if the operator can be applied before it: all operands must be like
+// broadcasts or constants. Otherwise nullptr.
 const Node* common_broadcast(const Graph& g, const Node& n) {
   const Node* common = nullptr;
   for (ValueId v : n.operands) {
@@ -96,7 +98,7 @@ ValueId before_broadcast(Builder& b, const Node& n) {
   return b("broadcast", {b(n.op->name, operands, n.attrs)}, attrs);
 }
 
-// Whether every value of `from` is one of `to`.
+// Whether `to` can hold every value of `from`.
 bool widens(DType from, DType to) {
   if (from == to || from == DType::boolean) return true;
   const int64_t have = bits(from), get = bits(to);
@@ -106,8 +108,8 @@ bool widens(DType from, DType to) {
   return is_signed(from) ? is_signed(to) && get > have : get > have;
 }
 
-// A cast of a cast that loses nothing. An integer that goes through a floating type is clamped to
-// the last one's limits, where directly it wraps: i16 -> f32 -> i8 is not i16 -> i8.
+// A cast of a lossless cast. Exception: an integer that goes through a floating type saturates at the limits of the
+// last type, but a direct cast wraps. So i16 -> f32 -> i8 is not i16 -> i8.
 ValueId cast_of_cast(Builder& b, const Node& n) {
   const ValueId x = n.operands[0], z = operand_of(b.graph, x, &Traits::converts);
   if (!z.valid()) return {};

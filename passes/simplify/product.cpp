@@ -1,4 +1,5 @@
-// Matrix products that read more than they compute: as operators that kernels hold, they fuse with what is around them.
+// Rules for matrix products that read more than they compute: they become elementwise operators and sums, which fuse
+// with their neighbours.
 #include "passes/simplify/rules.h"
 
 namespace heddle::passes {
@@ -16,13 +17,13 @@ Product product_of(const Node& n) {
           std::get<std::string>(attribute(*n.op, n.attrs, "precision")) == "f32"};
 }
 
-// A product over one element: each of the one side times each of the other.
+// A product with an inner dimension of 1: each element of one side times each element of the other.
 ValueId over_one(Builder& b, const Node& n) {
   const Dims to = b.type(n.results[0]).dims, left = b.type(n.operands[0]).dims;
   const Product p = product_of(n);
   const size_t rank = to.size();
   if (!p.exact || left[rank - (p.transpose_a ? 2 : 1)] != 1) return {};
-  const auto spread = [&](ValueId v, size_t axis) {  // the only axis of it beside those of the batch
+  const auto spread = [&](ValueId v, size_t axis) {  // `axis` of the result: the only axis of v besides the batch axes
     Dims narrow(to.begin(), to.end() - 2), dims;
     for (size_t d = 0; d + 2 < rank; ++d) dims.push_back(static_cast<int64_t>(d));
     narrow.push_back(to[axis]);
@@ -32,7 +33,7 @@ ValueId over_one(Builder& b, const Node& n) {
   return b("mul", {spread(n.operands[0], rank - 2), spread(n.operands[1], rank - 1)});
 }
 
-// What a value is joined from along its columns, or the value.
+// The parts of a concatenation along the columns, or the value alone.
 Values joined_from(Builder& b, ValueId v) {
   const Node* n = defined_by(b.graph, v, &Traits::joined_along);
   if (n == nullptr) return {v};
@@ -40,13 +41,13 @@ Values joined_from(Builder& b, ValueId v) {
   return axis == 1 ? Values(n->operands) : Values{v};
 }
 
-// The sum along `axis` of elements times the number of their place along it.
+// The sum along `axis` of rows * numbers, where numbers[i] belongs to index i of the axis.
 ValueId weighted_sum(Builder& b, ValueId rows, ValueId numbers, int64_t axis) {
   const ValueId spread = b("broadcast", {numbers}, {{"dims", Dims{axis}}, {"shape", Dims(b.type(rows).dims)}});
   return b("reduce_sum", {b("mul", {rows, spread})}, {{"axes", Dims{axis}}});
 }
 
-// Rows times a vector, a sum in each row: that of a concatenation is the sum of its parts' sums.
+// Rows times a vector: a sum in each row. The sum over a concatenation is the sum of the sums over its parts.
 ValueId rows_times_vector(Builder& b, ValueId rows, ValueId vector) {
   const ValueId numbers = b.reshape(vector, {b.type(rows).dims[1]});
   ValueId sum;
@@ -63,7 +64,7 @@ ValueId rows_times_vector(Builder& b, ValueId rows, ValueId vector) {
   return sum;
 }
 
-// A vector times rows, a sum in each column: that of a concatenation is the concatenation of its parts' sums.
+// A vector times rows: a sum in each column. For a concatenation it is the concatenation of the sums of its parts.
 ValueId vector_times_rows(Builder& b, ValueId vector, ValueId rows) {
   const ValueId numbers = b.reshape(vector, {b.type(rows).dims[0]});
   Values sums;
@@ -71,9 +72,9 @@ ValueId vector_times_rows(Builder& b, ValueId vector, ValueId rows) {
   return sums.size() == 1 ? sums[0] : b("concat", sums, {{"axis", int64_t{0}}});
 }
 
-// A layer of one unit, and the gradient of its weight. The other operand lies in rows as they are
-// added up. Of the gradient's rows, fewer than these a library makes as fast; a layer's may be any
-// number, and must have the same bits in each.
+// A layer with one unit, and the gradient of its weight. The other operand must lie so that the sums run along its rows
+// or columns as stored. For the gradient, a library is as fast with fewer than kLeastRows rows. For the layer there is
+// no such limit: a row must have the same bits in a batch of any size.
 ValueId with_vector(Builder& b, const Node& n) {
   constexpr int64_t kLeastRows = 64;
   const Type type = b.type(n.results[0]);

@@ -15,7 +15,8 @@ Dims removed_axes(Builder& b, const Node& n) {
   return normal_axes(integers_of(n, "axes"), b.type(n.operands[0]).rank());
 }
 
-// What it makes of equal elements, where it removes the axes that it names; argmax and the windows have other meanings.
+// What the reduction makes of equal elements, if it removes the axes that it names. Argmax and windows are unknown
+// here.
 OfEqual of_equal(const Node& n) {
   const Traits& traits = n.op->traits;
   return traits.removes_axes ? traits.of_equal : OfEqual::unknown;
@@ -27,8 +28,8 @@ int64_t count(const Dims& dims, const Dims& axes) {
   return n;
 }
 
-// A value that `times` equal values give when reduced. Where the dtype does not have that number (f16 ends at 65504), a
-// wider one multiplies.
+// The reduction of `times` elements that all equal `v`. If the dtype cannot hold `times` (f16 ends at 65504), the
+// multiplication uses a wider dtype.
 ValueId repeated(Builder& b, OfEqual makes, ValueId v, int64_t times) {
   if (makes != OfEqual::times || times == 1) return v;
   const DType dtype = b.type(v).dtype;
@@ -38,7 +39,7 @@ ValueId repeated(Builder& b, OfEqual makes, ValueId v, int64_t times) {
   return b.cast(repeated(b, makes, wide, times), dtype);
 }
 
-// reduce(broadcast(x)) -> broadcast(reduce(x)), times the repetitions that a sum counts.
+// reduce(broadcast(x)) -> broadcast(reduce(x)); a sum is multiplied by the number of repetitions.
 ValueId of_broadcast(Builder& b, const Node& n) {
   const OfEqual makes = of_equal(n);
   const Node* inner = makes != OfEqual::unknown ? defined_by(b.graph, n.operands[0], &Traits::spread) : nullptr;
@@ -62,13 +63,13 @@ ValueId of_broadcast(Builder& b, const Node& n) {
   return b.type(scaled).dims == to ? scaled : b("broadcast", {scaled}, {{"dims", kept}, {"shape", to}});
 }
 
-// A reduction of single elements.
+// A reduction over axes of size 1: each sum has one element.
 ValueId of_ones(Builder& b, const Node& n) {
   if (of_equal(n) == OfEqual::unknown) return {};
   const ValueId x = n.operands[0];
   const Dims to = b.type(n.results[0]).dims;
   if (count(b.type(x).dims, removed_axes(b, n)) != 1) return {};
-  // Two returned values stay two, but one may be a view of the other.
+  // Two returned values stay two values, so the second one is a reshape of the first.
   const bool both_stay = b.graph.is_output(n.results[0]) && (b.graph.is_output(x) || !b.graph[x].def.valid());
   return both_stay ? b("reshape", {x}, {{"shape", to}}) : b.reshape(x, to);
 }

@@ -14,7 +14,7 @@ using namespace ir;
 
 namespace {
 
-// Nan equals nothing, not even itself.
+// NaN is not equal to itself, so nodes with a NaN attribute are never merged.
 bool has_nan(const Attrs& attrs) {
   return std::any_of(attrs.begin(), attrs.end(), [](const auto& a) {
     const auto* real = std::get_if<double>(&a.second);
@@ -35,12 +35,12 @@ struct AttrHash {
   }
 };
 
-// The nodes met so far, by what they compute.
+// The nodes visited so far, for finding an equal one.
 class Computed {
  public:
   explicit Computed(const Graph& g) : g_(g) { seen_.reserve(g.order.size()); }
 
-  // The first node that computes the same as this one: itself where there was none.
+  // The first node visited that computes the same; `id` itself if there is none.
   NodeId first(NodeId id) {
     const auto [begin, end] = seen_.equal_range(hash(g_[id]));
     for (auto alike = begin; alike != end; ++alike)
@@ -58,7 +58,7 @@ class Computed {
   size_t hash(const Node& n) const {
     size_t h = std::hash<const OpDef*>{}(n.op);
     const auto add = [&](size_t word) { h = (h ^ word) * 0x100000001b3; };
-    size_t sum = 0;  // of all operands, whatever their order
+    size_t sum = 0;  // over all operands, so that their order does not matter
     for (const ValueId v : n.operands) sum += (index_of(v) + 1) * 0x9e3779b97f4a7c15;
     add(sum);
     for (const auto& [name, value] : n.attrs) add(std::visit(AttrHash{}, value));
@@ -77,7 +77,8 @@ class Computed {
   std::unordered_multimap<size_t, NodeId> seen_;  // by hash
 };
 
-// Lets `with` stand for `old`. A returned value keeps its name, so two returned values stay two.
+// Replaces `old` by `with`; `fresh`: `with` was built for it. Returns false if that is not possible: a returned value
+// keeps its name, so two returned values stay two.
 bool replace(Graph& g, ValueId old, ValueId with, bool fresh) {
   const bool takes_name = fresh || (g.is_output(old) && !g.is_output(with) && g[with].def.valid());
   if (g.is_output(old) && !takes_name) return false;
@@ -89,7 +90,7 @@ bool replace(Graph& g, ValueId old, ValueId with, bool fresh) {
   return true;
 }
 
-// True when the node is gone; what was built for it is at the end of the order.
+// Returns true if a rule replaced the node. The new nodes are then at the end of the order.
 bool rewrite(Graph& g, NodeId id) {
   const Node& n = g[id];
   if (n.results.size() != 1) return false;
@@ -157,7 +158,7 @@ bool merge_common_nodes(Graph& g) {
 bool simplify(Module& m, const Options&) {
   bool changed = false;
   for (Graph* g : m.all_graphs()) changed |= simplify_graph(*g);
-  // What nobody reads of a scan makes more of its body dead, and of what is around it.
+  // Trimming the unused results of scans makes further nodes dead, in their bodies and around them.
   while (!m.bodies.empty() && trim_scans(m)) {
     changed = true;
     for (Graph* g : m.all_graphs()) simplify_graph(*g);

@@ -1,5 +1,5 @@
-// Simplify: removes what nobody reads, merges equal values, folds constants, applies algebra that
-// holds exactly.
+// Simplify: removes dead nodes, merges equal values, folds constants, and applies algebraic identities that hold
+// exactly.
 //
 //   %z: f32[8] = constant() {shape = [8]}
 //   %a: f32[8] = add(%x, %z)                    ->    %b: f32[8] = neg(%x)
@@ -7,12 +7,11 @@
 //   %c: f32[8] = neg(%x)
 //   return %b, %c
 //
-// Exactly means: the same bits for every operand, up to the sign of zero and the payload of NaN. So
-// x * 0 stays, since x may be NaN or infinite, and sums are not reassociated. What is computed with
-// constants alone, or by adding one value many times, is rounded once instead of at each step, and
-// pow(x, 2) is x * x. Each rule says which of these holds for it, and a test proves it
-// (passes/simplify/rules.h). Runs to a fixpoint; a second run finds nothing. A returned value keeps
-// its name. After decompose.
+// "Exactly" means the same bits for every operand, up to the sign of zero and the payload of NaN. So x * 0 stays, since
+// x may be NaN or infinite, and sums are not reassociated. There are exceptions: computations with constants alone, and
+// sums of one value many times, are rounded once instead of at each step; and pow(x, 2) becomes x * x. Each rule states
+// its Agreement, and a test proves it (passes/simplify/rules.h). The pass runs to a fixpoint: a second run changes
+// nothing. A returned value keeps its name. The pass runs after decompose.
 #pragma once
 #include "passes/pass.h"
 
@@ -20,7 +19,7 @@ namespace heddle::passes {
 
 bool simplify(ir::Module& m, const Options& options);
 
-// Merges nodes that compute the same from the same operands.
+// Merges nodes with equal operators, attributes and operands. Returns whether it changed anything.
 bool merge_common_nodes(ir::Graph& g);
 
 }  // namespace heddle::passes
