@@ -38,8 +38,8 @@ SweepPlan plan_sweep(const SweepRequest& request);
 // Throws the UserError of the first path that cannot be set in this model, because that is an error of the sweep and
 // not of a trial.
 void require_paths(const SweepPlan& plan, const std::string& model, const frontend::ReadOptions& options);
-// Sets the rungs and the rule. Throws UserError (wrong usage) where halving is asked for and the model does not state
-// its epochs.
+// Sets the rungs and the rule. Throws UserError (wrong usage) where halving is asked for and the trials do not train
+// for one fixed number of epochs.
 void plan_rungs(SweepPlan& plan, const frontend::TrainingPlan& training);
 
 // How many trials have the same settings as an earlier one, which happens in draws from few values.
