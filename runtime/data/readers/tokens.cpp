@@ -91,7 +91,7 @@ class TokenReader {
 
   bool draws_offsets() const { return request_.text("offsets") == "drawn"; }
 
-  // What windows side by side alone can have.
+  // Throws at options that only adjacent windows can have.
   void check_layout(Windows& w) const {
     const ReaderSetting* strands = request_.find("strands");
     if (strands != nullptr) w.strands = request_.integer("strands");
@@ -133,7 +133,7 @@ class TokenReader {
     return coder_->stored(column.source() == "next" && parted());
   }
 
-  // That of the request's columns; else of all files as a whole, so that all splits of them have one.
+  // The tokenizer of the request's columns; else one made from all files as a whole, so that all splits have the same.
   std::string find_tokenizer(TableHeader& out) const {
     for (const ColumnRequest& column : request_.columns)
       if (is_text(column) && !column.tokenizer.empty()) return column.tokenizer;
@@ -242,8 +242,8 @@ class TokenReader {
     return w;
   }
 
-  // Calls for each token from the windows' first one to `last`: its place from there, id and document, whether it begins
-  // the document.
+  // Calls f for each token from the windows' first one to `last`, with its index from there, its id, its document, and
+  // whether it begins the document.
   template <class F>
   void each_token(const Windows& w, int64_t last, const F& f) const {
     int64_t at = -w.begin, document = -1;
