@@ -1,4 +1,5 @@
-// Rows of text files. They are read twice: once for the number of rows and the names of classes, once for the values.
+// The reader `csv`: rows of CSV files. The files are read twice: once for the number of rows and the names of classes,
+// once for the values.
 #include <fmt/format.h>
 #include <xxhash.h>
 
@@ -28,7 +29,7 @@ namespace {
 
 constexpr size_t kMostClasses = 100'000;
 
-// Which fields of a record an input is made of, and how.
+// The fields of a record from which an input is made, and how.
 struct Selection {
   const ColumnRequest* request = nullptr;
   std::vector<size_t> fields;      // of each value

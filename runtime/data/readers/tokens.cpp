@@ -1,4 +1,4 @@
-// Windows over a text, for models that predict what comes next.
+// The reader `tokens`: windows over a text, for models that predict the next token.
 //
 //   {"op": "tokens", "file": "input.txt", "window": 4, "tokens": "window", "targets": "next"} over "hello world"
 //     -> rows "hell" -> "ello", "o wo" -> " wor"
@@ -86,7 +86,7 @@ class TokenReader {
   bool asks(const char* word) const {
     return std::ranges::any_of(request_.columns, [&](const ColumnRequest& c) { return c.source() == word; });
   }
-  // Whether a document's last token has no next one.
+  // Whether documents are separated: the last token of a document then has no next token.
   bool parted() const { return asks("document") || asks("position"); }
 
   bool draws_offsets() const { return request_.text("offsets") == "drawn"; }
@@ -284,7 +284,7 @@ class TokenReader {
     std::vector<int64_t> documents(static_cast<size_t>(w.rows));  // of each row's first token
     each_token(w, last, [&](int64_t at, uint32_t id, int64_t document, bool begins) {
       if (begins) begun = at;
-      // Windows that hold the token, and those whose last target it is.
+      // The windows that hold the token, and those whose last target it is.
       for (int64_t row = std::min(at / w.stride, w.rows - 1); row >= 0 && at - row * w.stride <= w.length; --row) {
         const int64_t place = at - row * w.stride;
         if (place == 0) documents[static_cast<size_t>(row)] = document;
