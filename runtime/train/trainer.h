@@ -34,7 +34,7 @@ struct TrainOptions {
   bool drop_last = false;
   bool in_order = false;  // rows are not shuffled: layers carry state from batch to batch
   StepsOptions steps_options = {};
-  const RunState* from = nullptr;  // continues from there; the executable's states are restored
+  const RunState* from = nullptr;  // continues from there; the caller has restored the states
   SaveRule save = {};
   std::optional<BestRule> best = {};  // nothing: the best epoch is not kept
   double max_seconds = 0;             // of the training in this process; 0: no limit
