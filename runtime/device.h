@@ -1,4 +1,4 @@
-// Device: what executes a Program's steps. The only inheritance in Heddle.
+// Device: executes the steps of a Program. It is the only base class in Heddle.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -12,60 +12,60 @@
 
 namespace heddle::runtime {
 
-// What a step of an entry took, for finding out where time goes.
+// The time of one step of an entry, for profiles.
 struct StepTime {
   std::string title;
-  double seconds = 0;  // in one run of the entry: of all executions, where loops are around it
+  double seconds = 0;  // in one run of the entry; in a loop, of all turns
 };
-// A thread's share in one execution of a step. Seconds count from a moment that all of them share.
+// A thread's part in one execution of a step. Seconds count from the same moment for all threads.
 struct StepSpan {
   size_t step = 0;
   int thread = 0;
   double begin = 0, end = 0;
 };
 struct StepProfile {
-  std::vector<StepTime> steps;  // those that are no loops, in the order of codegen::for_each_step
-  std::vector<StepSpan> spans;  // of the last run, where they were asked for and the device has them
+  std::vector<StepTime> steps;  // all but loops, in the order of codegen::for_each_step
+  std::vector<StepSpan> spans;  // of the last run, where asked for and where the device measures them
 };
 
-// Where the segments of a program lie, by codegen::Segment.
+// The addresses of a program's segments, indexed by codegen::Segment.
 using Segments = std::array<void*, codegen::kSegments>;
 
 enum class Memory {
   device,
-  shared,  // with the host, which may read it at any time at the same address
+  shared,  // the host can also read it, at any time and at the same address
 };
 
-// Work is done in the order in which it is asked for: a write comes after the entries submitted before it.
+// Work is executed in the order of the calls: a write comes after the entries that were submitted before it.
 class Device {
  public:
   virtual ~Device() = default;
   virtual std::string description() const = 0;  // one line: "host: 2 threads, AVX-512, g++ 12.2"
 
-  // 256-byte aligned and zeroed. Called for segments and columns of the data, never during a step.
+  // Memory is 256-byte aligned and zeroed. Called for segments and data columns, never during a step.
   virtual void* allocate(int64_t bytes, Memory kind = Memory::device) = 0;
   virtual void release(void* memory) = 0;
-  // How much more can be allocated, as far as the device knows.
+  // How many more bytes can be allocated, as far as the device knows.
   virtual int64_t free_bytes() const { return std::numeric_limits<int64_t>::max(); }
   virtual void write(void* to, const void* from, int64_t bytes) = 0;  // from host memory
-  // From Memory::shared, at the same time as what was submitted before; what is submitted next
-  // waits for it. `from` must stay as it is until that has been executed.
+  // Copies from Memory::shared while earlier submissions run. The next submission waits for the copy. `from` must not
+  // change until that submission has been executed.
   virtual void prefetch(void* to, const void* from, int64_t bytes) = 0;
-  virtual void read(void* to, const void* from, int64_t bytes) = 0;  // into host memory, after all earlier work
+  virtual void read(void* to, const void* from, int64_t bytes) = 0;  // to host memory, after all earlier work
 
-  // Whether addresses from `allocate` can be used directly by the caller.
+  // Whether the caller may use addresses from `allocate` directly.
   virtual bool host_addressable() const { return false; }
 
-  // Compiles the program's kernels and builds its library primitives; afterwards `submit` allocates nothing.
+  // Compiles the program's kernels and builds its library calls. Afterwards `submit` allocates nothing.
   virtual void load(const codegen::Program& program, const Segments& segments) = 0;
-  // Executes one entry of the loaded program `repeats` times, one after another. Returns the submission's number, which
-  // counts from 1, at once where the device works by itself.
+  // Executes an entry of the loaded program `repeats` times, one after another. Returns the submission's number, which
+  // counts from 1. A GPU returns at once; the host returns when the work is done.
   virtual uint64_t submit(size_t entry, int64_t repeats) = 0;
-  // The number of the last submission that has been executed, with all before it.
+  // The number of the last submission that has been executed; all before it have been, too.
   virtual uint64_t poll() = 0;
   // Returns when this submission has been executed.
   virtual void wait(uint64_t submission) = 0;
-  // Executes the entry `repeats` times, and times its steps: the means over the runs.
+  // Executes the entry `repeats` times and measures its steps. Times are means over the runs.
   virtual StepProfile profile(size_t entry, int64_t repeats, bool spans) = 0;
 };
 

@@ -10,7 +10,7 @@
 namespace heddle::runtime {
 namespace {
 
-// What a device relies on: no step touches memory outside of the segments.
+// Checks what devices rely on: that no step accesses memory outside of the segments.
 void require_inside(const codegen::Program& program, const codegen::Entry& entry) {
   for (const codegen::Step& step : entry.steps)
     for (const codegen::Argument& a : codegen::touched_by(step)) {
@@ -63,7 +63,7 @@ size_t Executable::index_of(const codegen::Entry& entry) const {
 
 void Executable::run(const codegen::Entry& entry) { wait(submit(entry, 1)); }
 
-// A step beyond the last row would read whatever lies there.
+// Checks that fed entries do not read beyond the rows provided.
 void Executable::take_rows(const codegen::Entry& entry, int64_t repeats) {
   HEDDLE_CHECK(entry.fed_rows * repeats <= rows_, "entry '" + entry.name + "' reads rows that were provided");
   rows_ -= entry.fed_rows * repeats;

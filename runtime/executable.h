@@ -10,7 +10,7 @@ namespace heddle::runtime {
 
 class Executable {
  public:
-  // Allocates the segments, loads the program. The program and device must outlive it.
+  // Allocates the segments and loads the program. Program and device must outlive this.
   Executable(const codegen::Program& program, Device& device);
   ~Executable();
   Executable(const Executable&) = delete;
@@ -18,23 +18,22 @@ class Executable {
 
   const codegen::Program& program() const { return program_; }
   Device& device() { return device_; }
-  void run(const codegen::Entry& entry);  // once, to its end
-  // As Device::submit, poll and wait. A fed entry runs only over rows that were provided.
+  void run(const codegen::Entry& entry);  // executes it once and waits
+  // As Device::submit, poll and wait. A fed entry may read only rows that were provided.
   uint64_t submit(const codegen::Entry& entry, int64_t repeats);
   uint64_t poll() { return device_.poll(); }
   void wait(uint64_t submission) { device_.wait(submission); }
   StepProfile profile(const codegen::Entry& entry, int64_t repeats, bool spans = false);
-  // As many bytes as the buffer has, in the order in which they lie in memory
-  // (runtime/weights/file_order.h). Inputs and outputs of an entry share the arena with other
-  // entries: write inputs just before running, read outputs just after.
+  // Copy all bytes of a buffer, in the order of memory (runtime/weights/file_order.h). Entries share the arena, in
+  // which their inputs and outputs lie: write inputs just before a run, read outputs just after it.
   void write(const codegen::Buffer& buffer, const void* from);
   void read(const codegen::Buffer& buffer, void* to);
   void write(const codegen::Address& at, const void* from, int64_t bytes);
-  // How many rows fed entries may read from now on (runtime/feed.h).
+  // Sets how many rows fed entries may read next (runtime/feed.h).
   void provide_rows(int64_t rows) { rows_ = rows; }
-  // The ring, which the host can read: records of steps that have been executed.
+  // The ring, with the records of executed steps. The host can read it.
   const uint64_t* ring() const;
-  // For filling an input in place on a device whose memory the host can address; nullptr elsewhere.
+  // The address of a buffer, to fill an input in place; nullptr where the host cannot address the device's memory.
   void* host_address(const codegen::Buffer& buffer);
 
  private:

@@ -71,7 +71,7 @@ std::vector<void*> Feed::allocate_columns(const std::vector<int64_t>& bytes, Mem
 
 int64_t Feed::room() const { return std::min(options_.resident_bytes, executable_.device().free_bytes() / 8 * 7); }
 
-// Once for each table, since what is free changes as tables take their places.
+// Decided once for each table, because the free memory changes when tables are placed.
 const Feed::Placed& Feed::place(const data::Table& table) {
   const auto known = std::ranges::find(placed_, &table, &Placed::table);
   if (known != placed_.end()) return *known;
@@ -80,7 +80,7 @@ const Feed::Placed& Feed::place(const data::Table& table) {
   for (size_t i = 0; i < feeding_.columns.size(); ++i) bytes.push_back(std::ssize(column(i).content()));
   const int64_t most = room();
   const int64_t all = std::accumulate(bytes.begin(), bytes.end(), table.rows * 4);  // the order takes 4 each
-  // Rows that begin elsewhere in each epoch are gathered anew: a step finds a row by its number.
+  // Rows with drawn offsets are gathered by the host in each epoch, because a step finds a row only by its number.
   const bool streamed = all > most || table.drawn_offsets;
   if (all > most && options_.note)
     options_.note(
@@ -122,7 +122,7 @@ void Feed::begin(const data::Table& table, std::span<const uint32_t> order, Draw
   point_to(0, rows, columns, rows);
 }
 
-// The last row has none behind it, so it stays where it is.
+// The last row has no row after it, so it gets no offset.
 const std::byte* Feed::row_of(const data::Column& from, size_t row) const {
   const std::byte* begin = from.content().data() + row * static_cast<size_t>(from.row_bytes());
   const auto number = static_cast<int64_t>(row);
@@ -130,8 +130,8 @@ const std::byte* Feed::row_of(const data::Column& from, size_t row) const {
   return begin + data::drawn_offset(draws_.seed, draws_.epoch, number, from.row_elements()) * size_of(from.type);
 }
 
-// A chunk is an eighth of what may be resident, not more than keeps the copies long, or a batch: two of them lie there,
-// and two in pinned memory of the host.
+// A chunk is an eighth of the memory for columns, but not larger than efficient copies need, and at least a batch. Two
+// chunks lie on the device, and two in pinned memory of the host.
 void Feed::begin_streaming() {
   if (chunk_rows_ > 0) return;  // the rows of all tables have the types of the program's inputs, and so one size
   constexpr int64_t kChunks = 8, kMostChunkBytes = int64_t{256} << 20, kMostTextBytes = int64_t{16} << 20;
@@ -179,7 +179,7 @@ void Feed::provide(int64_t rows) {
   executable_.provide_rows(rows);
 }
 
-// All words of the cursor but those that steps count with.
+// Writes all words of the cursor except the counters of steps.
 void Feed::point_to(int64_t position, const void* order, const std::vector<void*>& columns, const void* numbers) {
   std::vector<uint64_t> words = {std::bit_cast<uint64_t>(order)};
   for (size_t i = 0; i < feeding_.columns.size(); ++i) words.push_back(std::bit_cast<uint64_t>(columns[i]));

@@ -1,5 +1,5 @@
-// Feed: what fed entries read and what they leave: the data set's columns where the device can read them, the order of
-// rows, the cursor; and the records of their steps.
+// Feed: supplies fed entries with rows and takes the records of their steps. It puts the data set's columns and the
+// order of rows where the device can read them, and sets the cursor.
 //
 //   Feed feed(executable);
 //   feed.begin(table, order);                  // the next step takes order[0], order[1], ...
@@ -31,23 +31,23 @@ struct StepRecord {
   double loss = 0;   // nan where nothing counts
   double count = 0;  // how much of the batch counts in the loss
   std::optional<Fault> fault;
-  std::optional<OutsideIndex> outside;    // the first of the model's first check that met one
-  std::optional<double> norm;             // of the gradients, where the entry tells it
-  std::optional<double> loss_scale = {};  // that the step had, where it tells it
-  bool skipped = false;                   // it changed nothing but the loss scale
+  std::optional<OutsideIndex> outside;    // an index outside its range, by the model's first check that found one
+  std::optional<double> norm;             // of the gradients, where the entry records it
+  std::optional<double> loss_scale = {};  // of this step, where it is recorded
+  bool skipped = false;                   // the step changed only the loss scale
 };
 
-// What random maps of rows depend on, beside the row.
+// What random data maps depend on, besides the row.
 struct Draws {
   uint64_t seed = 0, epoch = 0;
   bool training = false;  // rows may begin elsewhere in each epoch (Table::drawn_offsets)
 };
 
 struct FeedOptions {
-  // Columns of a table that take more on the device, or more than seven eighths of what is free there when the table is
-  // first read, are streamed. A host's memory is the device's: nothing is copied.
+  // A table is streamed where it takes more bytes on the device than this, or more than seven eighths of the memory
+  // that is free when the table is first used. The host device reads the columns where they lie.
   int64_t resident_bytes = std::numeric_limits<int64_t>::max();
-  std::function<void(const std::string&)> note = {};  // is told, for each table, that it is streamed and why
+  std::function<void(const std::string&)> note = {};  // told for each table that is streamed for its size
 };
 
 class Feed {
@@ -57,33 +57,34 @@ class Feed {
   Feed(const Feed&) = delete;
   Feed& operator=(const Feed&) = delete;
 
-  // No step may be under way. The columns' types are the program's. `order` numbers the rows;
-  // empty: as they lie. Both must stay as they are until all steps that read them have been
-  // executed.
+  // Sets the rows that the next steps read. No step may be under way. The columns must have the program's types.
+  // `order`: row numbers; empty: all rows in turn. Table and order must not change until all steps that read them have
+  // been executed.
   void begin(const data::Table& table, std::span<const uint32_t> order, Draws draws = {});
-  // Rows that `provide` takes at most.
+  // The most rows that one call of `provide` takes.
   int64_t most_rows() const;
-  // Makes the next rows readable. The submission before the last one must have been executed.
+  // Makes the next rows readable for the device. The submission before the last one must have been executed.
   void provide(int64_t rows);
-  // The records of the next steps, all of them executed.
+  // Returns the records of the next `steps` steps, which must have been executed.
   std::vector<StepRecord> take(int64_t steps);
-  // Records that the ring can hold: submitted and not yet taken.
+  // Records that the ring can hold: at most so many steps may be submitted and not yet taken.
   int64_t most_steps() const { return feeding_.records; }
 
  private:
-  // A table that has been read before: its columns on the device, none where it is streamed.
+  // A table that has been used before, with its columns on the device; no columns where it is streamed or the host can
+  // address the device.
   struct Placed {
     const data::Table* table;
     bool streamed;
     std::vector<void*> columns;
   };
-  int64_t room() const;  // that columns may take on the device
+  int64_t room() const;  // bytes that columns may take on the device
   const Placed& place(const data::Table& table);
   const data::Column& column(size_t i) const;
-  const std::byte* row_of(const data::Column& from, size_t row) const;  // as this epoch has it
+  const std::byte* row_of(const data::Column& from, size_t row) const;  // with this epoch's offset
   std::vector<void*> allocate_columns(const std::vector<int64_t>& bytes, Memory kind);
   void begin_streaming();
-  // `numbers` of the rows that are read, where maps are random.
+  // Sets the cursor. `numbers`: the row numbers, where maps are random.
   void point_to(int64_t position, const void* order, const std::vector<void*>& columns, const void* numbers);
 
   Executable& executable_;
@@ -93,10 +94,11 @@ class Feed {
   std::span<const uint32_t> order_;
   std::vector<Placed> placed_;
   void* device_order_ = nullptr;
-  int64_t order_rows_ = 0;  // that device_order_ has room for
-  // Streaming: two buffers in turn, each with room for `chunk_rows_`, on the device and for the host to fill.
+  int64_t order_rows_ = 0;  // capacity of device_order_
+  // Streaming: two buffers are used in turn. Each has room for `chunk_rows_` rows, on the device and in memory that the
+  // host fills.
   bool streaming_ = false;
-  std::vector<void*> chunk_[2], staged_[2];  // of each column, then of the rows' numbers where maps are random
+  std::vector<void*> chunk_[2], staged_[2];  // each column, then the row numbers where maps are random
   Draws draws_;
   int64_t chunk_rows_ = 0, next_row_ = 0;
   int turn_ = 0;

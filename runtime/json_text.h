@@ -1,4 +1,4 @@
-// Writes JSON objects: what --json prints, the lines of a run's log, headers of weights files.
+// Writes JSON text, for --json, the lines of a run's log, and the headers of weights files.
 //
 //   JsonObject o; o.text("name", "a\"b"); o.number("loss", 0.25); o.str() -> {"name": "a\"b", "loss": 0.25}
 #pragma once
@@ -11,9 +11,9 @@ namespace heddle::runtime {
 
 bool is_utf8(std::string_view text);
 std::string json_quoted(std::string_view text);
-std::string json_number(double value);  // shortest that reads back equal; null for what JSON cannot hold
+std::string json_number(double value);  // shortest text that reads back equal; null: nan, infinities
 std::string json_list(const std::vector<std::string>& items);   // of JSON texts
-std::string json_texts(const std::vector<std::string>& words);  // a list of words, which it quotes
+std::string json_texts(const std::vector<std::string>& words);  // quotes each word
 
 class JsonObject {
  public:

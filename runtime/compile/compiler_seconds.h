@@ -1,9 +1,10 @@
-// How long a compiler of kernels may take before it is ended.
+// The time limit for compilers of kernels. A compiler that takes longer is ended.
 #pragma once
 
 namespace heddle::runtime {
 
-// $HEDDLE_COMPILER_SECONDS, or 120. Throws UserError (exit 2) where the variable holds anything but a positive number.
+// The limit in seconds: $HEDDLE_COMPILER_SECONDS, or 120 where it is not set. Throws UserError (exit 2) where the
+// variable is not a number above 0 and up to a million.
 double compiler_seconds();
 
 inline constexpr const char* kSlowCompilerHelp = "HEDDLE_COMPILER_SECONDS allows more; a smaller model takes less";

@@ -46,7 +46,7 @@ Trailer make_trailer(std::string_view key, std::string_view content) {
   return t;
 }
 
-// The file's text; nothing where it is no regular file (a FIFO would block, a device has no end).
+// Returns the file's content; nothing unless it is a regular file (a FIFO would block, a device may be endless).
 std::optional<std::string> read_file(const std::string& path) {
   try {
     File file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -95,7 +95,7 @@ bool is_regular(const fs::path& path) {
   return fs::symlink_status(path, ec).type() == fs::file_type::regular;
 }
 
-// Marks an empty folder. "", or why the folder is not the cache's.
+// Marks an empty folder as the cache's. Returns "", or why the folder cannot be used.
 std::string claim(const std::string& folder) {
   std::error_code ec;
   fs::create_directories(folder, ec);
@@ -103,7 +103,7 @@ std::string claim(const std::string& folder) {
   if (stat(folder.c_str(), &info) != 0)  // a folder above it says why
     return fmt::format("it cannot be made: {}", ec ? ec.message() : std::strerror(errno));
   if (!S_ISDIR(info.st_mode)) return "it is no folder";
-  // Code is loaded from here; under a shared /tmp somebody else could have made the folder first.
+  // Code is loaded from this folder. Under a shared /tmp another user could have made it first.
   if (info.st_uid != geteuid()) return "it belongs to another user";
   const std::string marker = folder + "/" + kMarker;
   if (read_file(marker) == kMarkerText) return {};

@@ -13,7 +13,7 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// A library's name, the variable that chooses it, and where in .deps a package of it has it.
+// A library: its file name, the environment variable that chooses it, and its place in .deps.
 struct Sought {
   std::string name, variable, packaged;
 };

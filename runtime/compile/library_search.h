@@ -1,4 +1,5 @@
-// Where NVIDIA's run-time compiler is looked for, cuBLASLt and cuDNN. This is the only place that knows.
+// Where Heddle looks for NVIDIA's libraries: NVRTC (the run-time compiler), cuBLASLt and cuDNN. No other file knows the
+// places.
 //
 //   1. $HEDDLE_NVRTC                     the library, or its folder; when set, nothing else is tried
 //   2. .deps/nvrtc/nvidia/cu13/lib       in a folder above the running binary: what the set-up script fetched
@@ -6,8 +7,8 @@
 //   4. /usr/local/cuda*                  lib64, lib; the newest first
 //   5. libnvrtc.so.13                    as the dynamic loader finds it
 //
-// cuBLASLt likewise: $HEDDLE_CUBLASLT, .deps/cublas/nvidia/cu13/lib, libcublasLt.so.13. And cuDNN: $HEDDLE_CUDNN,
-// .deps/cudnn/nvidia/cudnn/lib, libcudnn.so.9.
+// The order is the same for cuBLASLt ($HEDDLE_CUBLASLT, .deps/cublas/nvidia/cu13/lib, libcublasLt.so.13) and for cuDNN
+// ($HEDDLE_CUDNN, .deps/cudnn/nvidia/cudnn/lib, libcudnn.so.9).
 #pragma once
 #include <string>
 #include <vector>
@@ -15,17 +16,17 @@
 namespace heddle::runtime {
 
 struct LibraryCandidate {
-  std::string path;      // absolute; the plain name for the loader's own search
+  std::string path;      // absolute; a plain name where the dynamic loader searches
   std::string found_by;  // "HEDDLE_NVRTC", ".deps", "CUDA_HOME", "CUDA_PATH", "/usr/local", "the dynamic loader"
 };
 
-// Existing files in the order above, and the loader's name last.
+// The files that exist, in the order above, and last the name for the dynamic loader.
 std::vector<LibraryCandidate> nvrtc_candidates();
 std::vector<LibraryCandidate> cublaslt_candidates();
 std::vector<LibraryCandidate> cudnn_candidates();
 
-// The shared library of constants that NVRTC opens by itself. It is not on the loader's path when NVRTC was opened by
-// an absolute one, so it is opened first. "" when there is none beside `library`.
+// The library of builtins that NVRTC opens when it compiles. When NVRTC was opened by an absolute path, the loader does
+// not find this library, so the caller opens it first. "" when there is none beside `library`.
 std::string nvrtc_builtins(const std::string& library);
 
 }  // namespace heddle::runtime

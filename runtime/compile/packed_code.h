@@ -1,5 +1,5 @@
-// PackedCode: machine code that was compiled before, for where nothing may be compiled. A kernel's code is found by the
-// text that it was compiled from.
+// PackedCode: the machine code of a package, which was compiled earlier, so that no compiler is needed. Code is found
+// by the text that it was compiled from.
 //
 //   packed_name("sm_90a", text, ".cubin")   -> "sm_90a/9f86d081884c7d659f86d081884c7d65.cubin"
 //   packed.find(text, ".cubin")             -> the bytes that the file has under this name
@@ -14,14 +14,14 @@
 namespace heddle::runtime {
 
 struct PackedCode {
-  std::string file;                              // that holds it, for messages
+  std::string file;                              // the package's file, for messages
   std::string maker;                             // "g++ (Debian 12.2.0-14) 12.2.0"
   std::string folder;                            // "host", "sm_90a"
   std::map<std::string, std::string> code = {};  // by name
-  // Of each program, before it is loaded: throws UserError where the code was made for another one.
+  // Called for each program before it is loaded. Throws UserError where the code was made for another program.
   std::function<void(const codegen::Program&)> require = {};
 
-  // Throws UserError where it has none for the text.
+  // Throws UserError where there is no code for the text.
   const std::string& find(const std::string& text, std::string_view extension) const;
 };
 

@@ -21,7 +21,8 @@ struct KernelResources {
   int64_t spill_bytes = 0;   // stores and loads together
 };
 
-// From the log of a compilation with --ptxas-options=-v, in its order. Spills are found nowhere else.
+// Reads the log of a compilation with --ptxas-options=-v. The kernels have the log's order. The log is the only source
+// for spills.
 std::vector<KernelResources> parse_resources(std::string_view log);
 
 }  // namespace heddle::runtime

@@ -26,7 +26,7 @@ int type_of(const std::string& dtype) {
   return dtype == "f16" ? cublaslt::kF16 : dtype == "bf16" ? cublaslt::kBf16 : cublaslt::kF32;
 }
 
-// What operands of f32 may be rounded to; those of 16 bits are multiplied as they are.
+// The compute type: the type to which f32 operands may be rounded. 16-bit operands are multiplied as they are.
 int compute_of(const codegen::Library& call) {
   if (call.operands[0].dtype != "f32" || call.precision == "f32") return cublaslt::kCompute32;
   return call.precision == "tf32"   ? cublaslt::kFastTf32
@@ -34,7 +34,7 @@ int compute_of(const codegen::Library& call) {
                                     : cublaslt::kFastF16;
 }
 
-// A matrix that lies by rows, as the library sees it.
+// A row-major matrix as the library describes it: column-major and transposed.
 CublasltLayout by_columns(const codegen::TensorDesc& t) {
   const int64_t rows = t.dims[t.dims.size() - 2], columns = t.dims.back();
   return {.type = type_of(t.dtype),
@@ -58,7 +58,7 @@ const CublasltApi& require_cublaslt() {
   return *api;
 }
 
-// The bytes that an address is a multiple of in every turn.
+// The alignment in bytes that the address has in every turn of the loops.
 uint32_t alignment_of(const CublasltCall::Place& place) {
   uint64_t bits = place.at | kMostAlignment;
   for (const int64_t stride : place.strides) bits |= static_cast<uint64_t>(stride);
@@ -67,7 +67,7 @@ uint32_t alignment_of(const CublasltCall::Place& place) {
 
 const void* pointer(cuda::Address at) { return std::bit_cast<const void*>(static_cast<uintptr_t>(at)); }
 
-// One object of the library, given back at the end.
+// Owns one object of the library and destroys it at the end.
 class Made {
  public:
   using Destroy = cublaslt::Status (*)(void*);
@@ -175,7 +175,7 @@ struct CublasltCall::Impl {
 
   void check(cublaslt::Status status, const char* call) const { api.check(status, call, about); }
 
-  // Of operands in our order; the result is the last.
+  // `places` has the operands in Heddle's order, then the result.
   const Place& left() const { return places[0]; }
   const Place& right() const { return places[1]; }
   const Place& result() const { return places.back(); }

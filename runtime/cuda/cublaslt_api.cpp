@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kMajor = 13;
 constexpr size_t kOfMajor = 10000, kOfMinor = 100;  // 130100 is 13.1.0
 
-// Why the file is not what is looked for, or "".
+// Loads the functions. Returns "", or why the file is not a suitable library.
 std::string open_api(const LibraryCandidate& candidate, CublasltApi& api) {
   void* library = dlopen(candidate.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return "it cannot be loaded";

@@ -1,11 +1,11 @@
-// CublasltApi: the functions of NVIDIA's cuBLASLt that are used, looked for when they are first needed.
+// CublasltApi: the functions of NVIDIA's cuBLASLt that Heddle calls. They are looked up when they are first needed.
 //
 //   std::string reason;
 //   const CublasltApi* api = find_cublaslt(&reason);   // nullptr where there is none of version 13; `reason` says why
 //   api->check(api->Create(&handle), "cublasLtCreate");
 //
-// Nothing is linked and no header of CUDA is needed: the types below are those of its C interface, and a test compares
-// them with the header where there is one.
+// The library is not linked, and no CUDA header is needed: the types below repeat its C interface. A test compares them
+// with the header where one is installed.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -91,15 +91,15 @@ struct CublasltApi {
   LibraryCandidate from;
 
   std::string version() const;  // "13.1.0"
-  // Throws UserError where `status` is not success, with its name and `about`, what is computed. Exit code limit where
-  // memory is short, else failed.
+  // Throws UserError where `status` is not success. The message has the status's name and `about`, which says what is
+  // computed. The exit code is `limit` where memory is short, else `failed`.
   void check(cublaslt::Status status, const char* call, const std::string& about = {}) const;
 };
 
-// The first of cublaslt_candidates() that is one of version 13; nullptr, and why, where there is none. What was opened
-// stays open.
+// Opens the first of cublaslt_candidates() that has version 13. Returns nullptr where there is none; `reason` then says
+// why. The library stays open.
 std::unique_ptr<CublasltApi> open_cublaslt(std::string* reason = nullptr);
-// The same, opened once.
+// The same, opened once for the process.
 const CublasltApi* find_cublaslt(std::string* reason = nullptr);
 
 }  // namespace heddle::runtime

@@ -22,7 +22,7 @@ constexpr uint64_t kEvents = 8;  // submissions that can be told apart
 
 cuda::Address address(const void* p) { return std::bit_cast<uintptr_t>(p); }
 
-// The primary context of a GPU, kept as long as this lives.
+// Holds the primary context of a GPU.
 class PrimaryContext {
  public:
   PrimaryContext(const Driver& driver, int number) : driver_(driver) {
@@ -46,7 +46,7 @@ std::string cuda_arch(const CudaInfo& info) {
   const std::vector<int> known = find_nvrtc().capabilities;
   const int wanted = 10 * info.major + info.minor;
   const auto after = std::ranges::upper_bound(known, wanted);
-  // PTX of an architecture with an "a" runs on no other.
+  // PTX for an architecture with an "a" does not run on later ones.
   if (after != known.begin() && *std::prev(after) != wanted) return fmt::format("compute_{}", *std::prev(after));
   return fmt::format("sm_{}{}{}", info.major, info.minor, info.major == 9 && info.minor == 0 ? "a" : "");
 }
@@ -83,10 +83,10 @@ struct CudaDevice::Impl {
   }
 
   void check(cuda::Status status, const char* call) const { driver.check(status, call); }
-  // The context belongs to the thread: any may call.
+  // A context is current per thread, and any thread may call.
   void enter() const { check(driver.CtxSetCurrent(context.get()), "cuCtxSetCurrent"); }
 
-  // Of a graph, from its launch to its end: the least of several runs.
+  // Seconds from a graph's launch to its end: the least of several runs.
   double seconds_of(const GraphExecHandle& graph) const {
     constexpr int kRuns = 3;
     EventHandle begin(driver), end(driver);
@@ -159,7 +159,7 @@ void CudaDevice::release(void* memory) {
   Impl& d = *impl_;
   const auto it = d.allocations.find(memory);
   HEDDLE_CHECK(it != d.allocations.end(), "release of memory that was not allocated here");
-  // Destructors call this: a driver that has failed, and fails here again, has said so or will at the next call.
+  // Destructors call this, so it does not throw. A driver that fails here reports the error at another call.
   d.driver.CtxSetCurrent(d.context.get());
   d.driver.StreamSynchronize(d.stream.get());
   d.driver.StreamSynchronize(d.copies.get());
@@ -177,7 +177,7 @@ int64_t CudaDevice::free_bytes() const {
 void CudaDevice::write(void* to, const void* from, int64_t bytes) {
   Impl& d = *impl_;
   d.enter();
-  // From memory that is not pinned: the driver has read it when the call returns.
+  // The memory is not pinned, so the driver has read it when the call returns.
   d.check(d.driver.MemcpyHtoDAsync(address(to), from, static_cast<size_t>(bytes), d.stream.get()), "cuMemcpyHtoDAsync");
 }
 
@@ -248,8 +248,9 @@ void CudaDevice::wait(uint64_t submission) {
   d.done = submission;
 }
 
-// Between two events around one launch lies the host's latency too, which may be more than the
-// kernel's. A graph of 2n copies of a step has it as often as one of n, and takes n steps longer.
+// The time between two events around one launch includes the host's latency, which may exceed the kernel's time. A
+// graph of 2n copies of a step has the same latency as one of n copies, and takes n steps longer. So the difference is
+// the time of n steps.
 StepProfile CudaDevice::profile(size_t entry, int64_t repeats, bool) {
   constexpr double kEnough = 2e-4;  // seconds of a graph: hundreds of times what an event's clock tells apart
   constexpr double kMostCopies = 16;

@@ -1,11 +1,9 @@
-// CudaDevice: runs programs on an NVIDIA GPU. Needs the driver; NVRTC where the kernels are not in
-// the cache.
+// CudaDevice: runs programs on an NVIDIA GPU. It needs the driver, and NVRTC where the kernels are not in the cache.
 //
-// Each entry is recorded as a graph once, when the program is loaded: one step, and for entries
-// that feed themselves 8 and 64 steps; those that have a persistent kernel are a launch of that.
-// Everything a step reads lies in device memory at fixed addresses, so what is recorded stays
-// right. Submissions queue up behind one another on one stream; the host waits only where it is
-// asked to.
+// When a program is loaded, each entry is recorded once as a CUDA graph of one step. Entries that feed themselves also
+// get graphs of 8 and of 64 steps. An entry with a persistent kernel is a launch of that kernel instead. All that a
+// step reads lies in device memory at fixed addresses, so a recorded graph stays valid. Submissions queue up on one
+// stream. The host waits only where it is asked to.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -19,13 +17,13 @@
 namespace heddle::runtime {
 
 struct CudaDeviceOptions {
-  int number = 0;          // of the GPU, as the driver counts
+  int number = 0;          // the GPU's, as the driver counts
   bool ptx = false;        // load PTX, which the driver compiles, instead of machine code
   bool persistent = true;  // execute an entry as one kernel where the program has one for it
   int64_t most_free_bytes =
-      INT64_MAX;             // what free_bytes says at most: for trying a small GPU's streaming on a large one
+      INT64_MAX;             // an upper limit of free_bytes: to try the streaming of a small GPU on a large one
   std::string kernel_cache;  // folder of compiled programs; empty: kernel_cache_folder()
-  std::optional<PackedCode> packed = {};  // all that is executed, in machine code and PTX; nothing is compiled then
+  std::optional<PackedCode> packed = {};  // a package's code, all that may be executed; nothing is compiled then
 };
 
 class CudaDevice final : public Device {
@@ -46,7 +44,7 @@ class CudaDevice final : public Device {
   uint64_t submit(size_t entry, int64_t repeats) override;
   uint64_t poll() override;
   void wait(uint64_t submission) override;
-  // Each step alone; without spans.
+  // Times each step alone, and returns no spans.
   StepProfile profile(size_t entry, int64_t repeats, bool spans) override;
 
  private:
@@ -54,10 +52,10 @@ class CudaDevice final : public Device {
   std::unique_ptr<Impl> impl_;
 };
 
-// What kernels for this GPU are compiled for: "sm_90a", machine code; for one that NVRTC does not
-// know "compute_121", PTX for the newest before it that NVRTC knows.
+// The architecture that kernels for this GPU are compiled for. "sm_90a" means machine code. Where NVRTC does not know
+// the GPU, it is the newest earlier architecture that NVRTC knows, as PTX: "compute_121".
 std::string cuda_arch(const CudaInfo& info);
-// Whether there is no machine code for it, and the driver compiles the PTX.
+// Whether the architecture is one of PTX ("compute_121"), which the driver compiles.
 bool is_ptx(const std::string& arch);
 
 }  // namespace heddle::runtime

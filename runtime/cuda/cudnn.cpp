@@ -23,14 +23,14 @@ const CudnnApi& require_cudnn() {
   return *api;
 }
 
-// The bytes that an address is a multiple of in every turn.
+// The alignment in bytes that the address has in every turn of the loops.
 int64_t alignment_of(const CudnnCall::Place& place) {
   uint64_t bits = place.at | kPacket;
   for (const int64_t stride : place.strides) bits |= static_cast<uint64_t>(stride);
   return int64_t{1} << std::countr_zero(bits);
 }
 
-// The place of a role's array: the result is the last.
+// The index of a role's array among the places. The result is the last.
 size_t place_of(int role, size_t places) {
   return role == codegen::ConvolutionRoles::kMade ? places - 1 : static_cast<size_t>(role);
 }
@@ -77,8 +77,8 @@ CudnnCall::CudnnCall(const Cudnn& library, const codegen::Library& call, std::ve
   }
 }
 
-// The first element of the result has the first of the bias: it is a nan, all of whose bits are set, for one run, and
-// then what it was, byte by byte: a copy would need pinned memory.
+// The first element of the result depends on the first element of the bias. For one run that element is a nan with all
+// bits set. Afterwards its bytes are restored one by one with memset, because a copy would need pinned memory.
 bool CudnnCall::relu_keeps_nan(const std::string& dtype) const {
   const bool wide = dtype == "f32";
   const size_t bytes = wide ? sizeof(uint32_t) : sizeof(uint16_t);

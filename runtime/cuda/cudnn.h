@@ -1,14 +1,15 @@
-// Convolutions and their gradients by cuDNN, in f32 or of 16-bit operands with sums of f32.
+// Convolutions and their gradients by cuDNN: f32 or 16-bit operands, with sums in f32.
 //
 //   Library{impl = "cudnn", op = "conv2d_filter_grad", operands = {f32[8,28,28,3], f32[8,14,14,16]},
 //           results = {f32[16,5,5,3]}, ...}
 //   -> a plan of an engine that adds in a fixed order (cudnn_plan.h); each run gives it three addresses and scratch
 //
-// The plan is made when the program is loaded, before anything is recorded, and is kept. It takes no more scratch than
-// the program's memory plan has for it.
+// The plan is made when the program is loaded, before any graph is recorded, and is kept. It takes at most the scratch
+// that the program's memory plan has for the call.
 //
-// relu keeps nan here, and the library does not say whether its own does. So a call that ends in relu is tried with a
-// nan in its bias when it is bound, and an engine that makes a number of it is passed over for the next one.
+// Heddle's relu keeps nan. The library does not say whether its relu does. So a call that ends in relu is tried once
+// with a nan in its bias when it is bound. An engine that turns the nan into a number is rejected, and the next one is
+// tried.
 #pragma once
 #include <memory>
 #include <string>
@@ -20,10 +21,10 @@
 
 namespace heddle::runtime {
 
-// The library and its handle, of the GPU whose context is current. Its calls go to `stream`.
+// The library, and a handle for the GPU whose context is current. Its calls go to `stream`.
 class Cudnn {
  public:
-  // Throws UserError: exit 3 where there is no library; else what it answers.
+  // Throws UserError: exit 3 where there is no library, else with the library's error.
   explicit Cudnn(cuda::Stream stream);
   ~Cudnn();
   Cudnn(const Cudnn&) = delete;
@@ -42,19 +43,20 @@ class Cudnn {
 // One call bound to its memory. `library` must outlive it.
 class CudnnCall {
  public:
-  // An address, and how far it moves from one turn of each loop around the call to the next, the outermost first.
+  // An address, and how many bytes it moves from one turn of a loop to the next, for each loop around the call, the
+  // outermost first.
   struct Place {
     cuda::Address at = 0;
     std::vector<int64_t> strides = {};
   };
-  // `places`: of operands, then the result. `workspace` has call.workspace.bytes. Throws UserError where the library has
-  // no admitted engine for the call that makes do with it.
+  // `places`: those of the operands, then that of the result. `workspace` has call.workspace.bytes. Throws UserError
+  // where no admitted engine of the library can execute the call within this workspace.
   CudnnCall(const Cudnn& library, const codegen::Library& call, std::vector<Place> places, cuda::Address workspace);
 
-  // Queues the convolution on the library's stream, or records it.
+  // Queues the convolution on the library's stream; where the stream is captured, records it.
   void run() const;
-  void advance(size_t loop, int64_t turns);  // moves the arguments to where they are so many turns later
-  std::string engine() const;                // what was taken: "engine 67"
+  void advance(size_t loop, int64_t turns);  // moves the arguments to where they lie `turns` turns later
+  std::string engine() const;                // the chosen one: "engine 67"
 
  private:
   bool relu_keeps_nan(const std::string& dtype) const;

@@ -17,7 +17,7 @@ constexpr size_t kOfMajor = 10000, kOfMinor = 100;  // 91900 is 9.19.0
 
 bool is_known(size_t version) { return version / kOfMajor == kMajor && version % kOfMajor / kOfMinor >= kLeastMinor; }
 
-// Why the file is not what is looked for, or "".
+// Loads the functions. Returns "", or why the file is not a suitable library.
 std::string open_api(const LibraryCandidate& candidate, CudnnApi& api) {
   void* library = dlopen(candidate.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return "it cannot be loaded";
@@ -30,7 +30,7 @@ std::string open_api(const LibraryCandidate& candidate, CudnnApi& api) {
   if (!is_known(api.GetVersion()))
     return fmt::format("it is version {}, and {}.{} or a later {} is needed", api.version(), kMajor, kLeastMinor,
                        kMajor);
-  // Its other parts are files of their own, which it opens now.
+  // The library opens its other files here, at the first call.
   cudnn::Object object = nullptr;
   if (const cudnn::Status status = api.ObjectCreate(cudnn::kTensor, &object); status != cudnn::kSuccess)
     return fmt::format("it makes no descriptor: {}", api.describe(status));

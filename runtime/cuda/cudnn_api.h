@@ -1,12 +1,12 @@
-// CudnnApi: the functions of NVIDIA's cuDNN that are used, looked for when they are first needed: its backend interface,
-// where everything is a descriptor with attributes.
+// CudnnApi: the functions of NVIDIA's cuDNN that Heddle calls. They are looked up when they are first needed. All
+// belong to the backend interface, in which everything is a descriptor with attributes.
 //
 //   std::string reason;
 //   const CudnnApi* api = find_cudnn(&reason);   // nullptr where there is none of version 9.8 or later; `reason` says why
 //   api->check(api->Create(&handle), "cudnnCreate");
 //
-// Nothing is linked and no header of CUDA is needed: the types below are those of its C interface, and a test compares
-// them with the header where there is one.
+// The library is not linked, and no CUDA header is needed: the types below repeat its C interface. A test compares them
+// with the header where one is installed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ using Object = void*;  // cudnnBackendDescriptor_t
 constexpr Status kSuccess = 0, kHostAllocFailed = 4003, kDeviceAllocFailed = 4004;
 // cudnnDataType_t
 constexpr int kF32 = 0, kF16 = 2, kBf16 = 9;
-// cudnnConvolutionMode_t: no filter is mirrored
+// cudnnConvolutionMode_t: filters are not mirrored
 constexpr int kCrossCorrelation = 1;
 // cudnnBackendHeurMode_t
 constexpr int kFallback = 2, kModeA = 3;
@@ -167,17 +167,17 @@ struct CudnnApi {
   LibraryCandidate from;
 
   std::string version() const;  // "9.19.0"
-  // The status in words, with what the library says of its last error.
+  // The status in words, with the library's text about its last error.
   std::string describe(cudnn::Status status) const;
-  // Throws UserError where `status` is not success, with its name and `about`, what is computed. Exit code limit where
-  // memory is short, else failed.
+  // Throws UserError where `status` is not success. The message has the status's name and `about`, which says what is
+  // computed. The exit code is `limit` where memory is short, else `failed`.
   void check(cudnn::Status status, const char* call, const std::string& about = {}) const;
 };
 
-// The first of cudnn_candidates() that is one of version 9.8 or later, and of 9; nullptr, and why, where there is none.
-// What was opened stays open.
+// Opens the first of cudnn_candidates() whose version is 9.8 or a later 9. Returns nullptr where there is none;
+// `reason` then says why. The library stays open.
 std::unique_ptr<CudnnApi> open_cudnn(std::string* reason = nullptr);
-// The same, opened once.
+// The same, opened once for the process.
 const CudnnApi* find_cudnn(std::string* reason = nullptr);
 
 }  // namespace heddle::runtime

@@ -18,12 +18,12 @@ int type_of(const std::string& dtype) {
   return dtype == "f16" ? cudnn::kF16 : dtype == "bf16" ? cudnn::kBf16 : cudnn::kF32;
 }
 
-// The array of a role: the result has no number.
+// The array of a role. The result has no operand number.
 const codegen::TensorDesc& array(const codegen::Library& call, int role) {
   return role == ConvolutionRoles::kMade ? call.results[0] : call.operands[static_cast<size_t>(role)];
 }
 
-// What lies as N, space, C, counted as N, C, space.
+// Describes an array with channels last in the library's order of axes: N, C, then space.
 CudnnTensor channels_second(const codegen::TensorDesc& t) {
   const size_t rank = t.dims.size();
   std::vector<int64_t> strides(rank, 1);

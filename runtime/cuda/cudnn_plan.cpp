@@ -105,7 +105,7 @@ CudnnObject convolution(const CudnnApi& api, const CudnnConvolution& c, const Cu
   return object;
 }
 
-// Sums of f32 on their way to the next operation.
+// A virtual f32 tensor between two operations.
 CudnnObject between(const CudnnApi& api, CudnnTensor y, int64_t number) {
   constexpr int64_t kAligned = 16;
   y.type = cudnn::kF32;
@@ -157,7 +157,7 @@ CudnnObject operations(const CudnnApi& api, const CudnnConvolution& c, const Cud
   return relu;
 }
 
-// Sets what an object is made for: a device at hand, or one that is described.
+// Sets the device of an object: the device of a handle, or a described one.
 class ForDevice {
  public:
   ForDevice(const CudnnApi& api, const CudnnPlanning& planning) {
@@ -242,7 +242,7 @@ std::vector<CudnnObject> configurations(const CudnnApi& api, const CudnnObject& 
   return all;
 }
 
-// Takes the first plan that may be.
+// Takes the first plan that is admitted and fits.
 class Chooser {
  public:
   Chooser(const CudnnApi& api, const CudnnConvolution& convolution, const CudnnPlanning& planning)

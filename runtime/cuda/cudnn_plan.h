@@ -1,12 +1,14 @@
-// How cuDNN executes a convolution: the first of the engines that its heuristics name, best first, which is admitted and
-// takes no more scratch than it may. Without a device it plans for one that is described, which says how much scratch a
-// call takes; a plan that is executed is made for the device itself.
+// Chooses the engine with which cuDNN executes a convolution. The library's heuristics list engines, the best first.
+// The first engine that is admitted and keeps to the scratch limit is taken. A plan can be made for a device that is
+// only described: it tells how much scratch a call takes. A plan that is executed is made for the device itself.
 //
-// Not admitted: engines that add in no fixed order, that sum in less than f32, that round operands to halves, that
-// transform (Winograd's, Fourier's: their errors are others), that compile at run time, or that need another library;
-// tensor cores for operands of f32 where they may not be rounded to TF32. The notes of an engine say what it does.
+// These engines are not admitted: those that add in no fixed order, that sum in less than f32, that round operands to
+// 16 bits, that transform (Winograd, Fourier: their rounding errors differ), that compile at run time, or that need
+// another library. Tensor cores are not admitted for f32 operands unless these may be rounded to TF32. An engine's
+// notes tell these properties.
 //
-// A bias and relu are operations of the same graph: the sums and what is added to them have no address, and are f32.
+// A bias and relu are operations of the same graph. The values between the operations are virtual tensors: they have no
+// address, and are f32.
 //
 //   conv(x, w) -> virtual;  virtual + bias -> virtual;  relu(virtual) -> y
 #pragma once
@@ -23,14 +25,14 @@
 
 namespace heddle::runtime {
 
-// What descriptors throw.
+// The exception that descriptors throw.
 struct CudnnFailure {
   cudnn::Status status;
   const char* call;
   std::string why;  // "cudnnBackendFinalize: CUDNN_STATUS_NOT_SUPPORTED_SHAPE (..)"
 };
 
-// One descriptor of the library, with those that it refers to. Throws CudnnFailure.
+// Owns a descriptor of the library, and the descriptors that it refers to. Its functions throw CudnnFailure.
 class CudnnObject {
  public:
   CudnnObject(const CudnnApi& api, cudnn::Kind kind);
@@ -58,10 +60,10 @@ class CudnnObject {
 
 struct CudnnPlanning {
   std::variant<std::string, cudnn::Handle> device;  // as JSON, or the device of a handle
-  // Bytes that the addresses of x, w, y and the bias are multiples of.
+  // Alignment in bytes of the addresses of x, w, y and the bias.
   std::array<int64_t, 4> alignment = {16, 16, 16, 16};
   int64_t workspace = 0;                  // most bytes of scratch
-  std::vector<int64_t> passed_over = {};  // engines that were seen to drop nan in relu
+  std::vector<int64_t> passed_over = {};  // engines whose relu was seen to turn nan into a number
 };
 // The ids of x, w, y and the bias in a plan.
 constexpr std::array<int64_t, 4> kCudnnIds = {1, 2, 3, 4};
@@ -72,11 +74,11 @@ struct CudnnPlan {
 };
 struct CudnnPlanned {
   std::optional<CudnnPlan> plan;
-  std::string why;  // there is none: "none of its 27 engines is admitted: ..."
+  std::string why;  // why there is no plan: "none of its 27 engines is admitted: ..."
 };
 CudnnPlanned plan_cudnn(const CudnnApi& api, const CudnnConvolution& convolution, const CudnnPlanning& planning);
 
-// What the library says of a call on a device that is described in JSON, without one.
+// What a call needs on a device that is described in JSON. The device need not be present.
 struct CudnnNeeds {
   int64_t workspace = -1;  // bytes; -1 where it cannot take the call
   std::string refusal;     // why

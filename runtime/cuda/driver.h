@@ -1,10 +1,10 @@
-// Driver: the functions of NVIDIA's driver library that are used, looked for when one is first needed.
+// Driver: the functions of NVIDIA's driver library that Heddle calls. They are looked up when one is first needed.
 //
 //   const Driver* driver = find_driver();       // nullptr where there is no libcuda.so.1
 //   driver->check(driver->MemAlloc(&at, bytes), "cuMemAlloc");
 //
-// Nothing is linked and no header of CUDA is needed: the types below are those of its C interface, and a test compares
-// them with the header where there is one.
+// The library is not linked, and no CUDA header is needed: the types below repeat its C interface. A test compares them
+// with the header where one is installed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +30,7 @@ constexpr Status kNoDevice = 100;
 // CUdevice_attribute
 constexpr int kMultiprocessors = 16, kMultiprocessorThreads = 39, kCapabilityMajor = 75, kCapabilityMinor = 76;
 constexpr int kMultiprocessorShared = 81, kComputeMode = 20;
-// CUcomputemode: any number of processes, none, one
+// CUcomputemode: the GPU serves any number of processes, none, or one
 constexpr int kShared = 0, kProhibited = 2, kOneProcess = 3;
 // CUfunction_attribute
 constexpr int kMaxDynamicSharedBytes = 8;
@@ -98,29 +98,29 @@ struct Driver {
 #undef HEDDLE_FIELD
   // NOLINTEND(bugprone-macro-parentheses)
 
-  // Throws UserError where `status` is not success: "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY: out of memory". Exit code
-  // limit where memory is short, else failed.
+  // Throws UserError where `status` is not success: "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY: out of memory". The exit
+  // code is `limit` where memory is short, else `failed`.
   void check(cuda::Status status, const char* call) const;
   std::string error_text(cuda::Status status) const;
 };
 
-// The driver, opened and initialised once; nullptr where there is none, and `reason` says why: no
-// library, an old one, or what cuInit answered.
+// Returns the driver, which is opened and initialised once. Returns nullptr where there is none; `reason` then says
+// why: no library, an old one, or the error of cuInit.
 const Driver* find_driver(std::string* reason = nullptr);
 
 struct CudaInfo {
   std::string name;          // "NVIDIA H200"
   int major = 0, minor = 0;  // compute capability
   int multiprocessors = 0;
-  int64_t sm_threads = 0, sm_shared_bytes = 0;  // of a multiprocessor: as in ir::Target
+  int64_t sm_threads = 0, sm_shared_bytes = 0;  // per multiprocessor, as in ir::Target
   int64_t memory_bytes = 0;
   int compute_mode = cuda::kShared;
   std::string driver_version;  // "13.0": the newest CUDA that it runs
 
-  // Why kernels cannot run there; empty where they can.
+  // Why kernels cannot run on this GPU; empty where they can.
   std::string refusal() const;
 };
-// The GPUs that the driver sees; throws UserError (exit 3, with the reason) where there is no driver or none of them.
+// The GPUs that the driver sees. Throws UserError (exit 3, with the reason) where there is no driver or no GPU.
 std::vector<CudaInfo> cuda_devices();
 
 }  // namespace heddle::runtime

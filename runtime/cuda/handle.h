@@ -1,4 +1,4 @@
-// Handle: owns one object of the driver and gives it back.
+// Handle: owns one object of the driver and destroys it at the end.
 //
 //   Handle<cuda::Event, &Driver::EventDestroy> event(driver); driver.check(driver.EventCreate(event.put(), 0), "cuEventCreate");
 #pragma once
@@ -23,7 +23,7 @@ class Handle {
   Handle& operator=(const Handle&) = delete;
 
   T get() const { return value_; }
-  T* put() {  // for a call that makes one
+  T* put() {  // for a call that makes the object
     reset();
     return &value_;
   }

@@ -14,13 +14,13 @@ namespace heddle::runtime {
 namespace {
 
 constexpr std::array<int64_t, 3> kGraphSteps = {64, 8, 1};
-// Launches of one graph, where turns of loops are among them: as many are recorded one by one.
+// A graph of several steps is recorded only where the loops in it make at most so many launches.
 constexpr int64_t kMostRecorded = 4096;
 constexpr const char *kCublaslt = "cublaslt", *kCudnn = "cudnn";
 
 cuda::Address address(const void* p) { return std::bit_cast<uintptr_t>(p); }
 
-// How often a run of the entry launches something; 0 where it has no loops.
+// The number of launches in one run of the entry; 0 where it has no loops.
 int64_t launches_of_loops(const codegen::Entry& entry) {
   int64_t launches = 0;
   bool loops = false;
@@ -77,7 +77,7 @@ cuda::Address LoadedProgram::locate(const codegen::Address& a) const {
   return address(segments_[static_cast<size_t>(a.segment)]) + static_cast<cuda::Address>(a.offset);
 }
 
-// By name, from whichever module has it.
+// Finds a kernel by name in any of the modules.
 cuda::Function LoadedProgram::find(const std::string& name) const {
   for (const ModuleHandle& m : modules_) {
     cuda::Function f = nullptr;
@@ -147,8 +147,8 @@ LoadedProgram::Step LoadedProgram::bind_call(const Library& library, const codeg
   std::vector<typename Call::Place> places;
   for (const codegen::Argument& a : call.arguments) places.push_back({locate(a.at), a.at.strides});
   Call bound(library, call, std::move(places), locate(call.workspace.at));
-  // Once before it is recorded: the library loads a kernel at its first use, which a recording might not allow. All
-  // memory is zero when a program is loaded, and so is the result.
+  // Runs the call once before it is recorded: the library loads its kernel at the first use, which stream capture might
+  // not allow. All memory is zero when a program is loaded, so the result is zero, too.
   launch(bound);
   check(driver_.StreamSynchronize(options_.stream), "cuStreamSynchronize");
   return {std::move(bound), call.title};
@@ -168,7 +168,7 @@ LoadedProgram::Launch LoadedProgram::bind_persistent(const codegen::Kernel& k) c
   return launch;
 }
 
-// All turns of a loop, once.
+// One launch for all turns of a loop.
 LoadedProgram::Launch LoadedProgram::bind_turns(const codegen::Kernel& k) const {
   Launch launch = bind_persistent(k);
   launch.cooperative = true;
@@ -244,7 +244,7 @@ void LoadedProgram::launch(const Launch& l) const {
           "cuLaunchCooperativeKernel");
     return;
   }
-  // The driver reads the parameters and changes none.
+  // The driver only reads the parameters.
   check(driver_.LaunchKernel(l.function, l.grid, 1, 1, l.block, 1, 1, l.shared, options_.stream,
                              const_cast<void**>(l.parameters.data()), nullptr),  // NOLINT
         "cuLaunchKernel");

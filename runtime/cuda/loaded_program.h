@@ -1,7 +1,7 @@
-// LoadedProgram: a program on an NVIDIA GPU, ready to be queued: its kernels in modules, each entry
-// bound to addresses and recorded. One step is one graph, 8 and 64 steps of an entry that feeds
-// itself are one each; an entry with a persistent kernel is a launch of that, whatever the number
-// of steps. Calls of cuBLASLt and cuDNN are recorded beside the launches.
+// LoadedProgram: a program that is loaded on an NVIDIA GPU. Its kernels are in modules; each entry is bound to
+// addresses and recorded. There is a CUDA graph for one step of an entry, and for 8 and for 64 steps of an entry that
+// feeds itself. An entry with a persistent kernel is one launch of that kernel, for any number of steps. Calls of
+// cuBLASLt and cuDNN are recorded beside the launches.
 #pragma once
 #include <map>
 #include <memory>
@@ -27,8 +27,8 @@ struct LoadOptions {
   bool persistent = true;              // use persistent kernels where the program has them
   std::string kernel_cache;            // folder
   int64_t multiprocessors = 1;         // of the GPU
-  cuda::Stream stream = nullptr;       // recorded on
-  const PackedCode* packed = nullptr;  // what is loaded; nullptr: what NVRTC makes
+  cuda::Stream stream = nullptr;       // the stream that graphs are captured on
+  const PackedCode* packed = nullptr;  // the code to load; nullptr: NVRTC compiles
 };
 
 class LoadedProgram {
@@ -38,7 +38,8 @@ class LoadedProgram {
 
   // Queues an entry `repeats` times.
   void run(size_t entry, int64_t repeats) const;
-  // The steps of an entry that are no loops, for profiles, and a graph of so many copies of one: of loops the first turn.
+  // For profiles: the steps of an entry that are not loops, and a graph that executes one such step `copies` times. Of
+  // a step in a loop, it is the loop's first turn.
   size_t step_count(size_t entry) { return single_steps(entry).size(); }
   const std::string& title(size_t entry, size_t step) { return single_steps(entry).at(step).step->title; }
   int64_t executions(size_t entry, size_t step) { return single_steps(entry).at(step).times; }
@@ -49,9 +50,9 @@ class LoadedProgram {
     cuda::Function function = nullptr;
     unsigned grid = 1, block = 1, shared = 0;
     std::vector<uint64_t> values;                    // addresses, then scalars
-    std::vector<void*> parameters;                   // of `values`, which move with the launch and are never copied
-    std::vector<std::vector<int64_t>> strides = {};  // of each address, by loop: bytes from turn to turn
-    bool cooperative = false;                        // its blocks meet, so all of them run at once
+    std::vector<void*> parameters;                   // to `values`, which move with the launch, never copied
+    std::vector<std::vector<int64_t>> strides = {};  // [address][loop]: bytes from one turn to the next
+    bool cooperative = false;                        // its blocks wait for each other, so all must run at once
   };
   struct Copy {
     cuda::Address to = 0, from = 0;
@@ -59,7 +60,8 @@ class LoadedProgram {
     std::vector<int64_t> to_strides = {}, from_strides = {};
   };
   struct Step;
-  // Each turn is recorded: text does not grow with their number, graphs do. A loop with a persistent kernel is a launch.
+  // Each turn is recorded: the kernel text does not grow with the number of turns, the graphs do. A loop with a
+  // persistent kernel is one launch.
   struct Loop {
     int64_t count = 0;
     size_t depth = 0;  // loops around it
@@ -71,13 +73,13 @@ class LoadedProgram {
   };
   struct Entry {
     std::vector<Step> steps;
-    std::map<int64_t, GraphExecHandle> graphs;  // by the number of steps
+    std::map<int64_t, GraphExecHandle> graphs;  // key: how many steps the graph executes
     std::optional<Launch> persistent;
   };
 
   struct SingleStep {
     Step* step;
-    int64_t times;  // in a run of the entry
+    int64_t times;  // executions in one run of the entry
   };
   std::vector<SingleStep> single_steps(size_t entry);
 
@@ -112,7 +114,7 @@ class LoadedProgram {
   Segments segments_;
   LoadOptions options_;
   std::vector<ModuleHandle> modules_;
-  std::unique_ptr<Cublaslt> cublaslt_;  // where a step calls it
+  std::unique_ptr<Cublaslt> cublaslt_;  // only where a step calls it
   std::unique_ptr<Cudnn> cudnn_;        // likewise
   std::vector<Entry> entries_;
 };

@@ -49,7 +49,7 @@ std::string read_file(const std::string& path) {
   return std::string((std::istreambuf_iterator<char>(in)), {});
 }
 
-// What the process that compiles said, or which signal ended it: then it can say nothing.
+// The error of the compiling process: its output, or the signal that ended it.
 UserError ended(const std::string& program, const ProcessResult& result) {
   constexpr int kSignalled = 128;
   const int signal = result.status - kSignalled;
@@ -61,8 +61,8 @@ UserError ended(const std::string& program, const ProcessResult& result) {
                             : ""};
 }
 
-// In a process of its own (runtime/cuda/nvrtc_child.h), which is killed when it takes too long:
-// NVRTC answers a request to stop late, and takes minutes for some texts.
+// Compiles in a child process (runtime/cuda/nvrtc_child.h), which is killed when it takes too long. NVRTC takes minutes
+// for some texts, and reacts late to a request to stop.
 Output compile(const std::string& source, const CudaOptions& options) {
   const TemporaryFolder folder;
   const std::string in = folder.path() + "/kernels.cu", out = folder.path() + "/kernels";
@@ -82,7 +82,7 @@ Output compile(const std::string& source, const CudaOptions& options) {
   return {read_file(out + ".cubin"), read_file(out + ".log"), options.ptx ? read_file(out + ".ptx") : ""};
 }
 
-// What the library is, without opening it: another version is another file.
+// Identifies the library's file without opening the library. Another version is another file.
 std::string fingerprint(const LibraryCandidate& candidate) {
   struct stat info {};
   if (stat(candidate.path.c_str(), &info) != 0) return {};

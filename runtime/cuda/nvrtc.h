@@ -1,4 +1,4 @@
-// Compiles a program's kernel text to machine code for an NVIDIA GPU. Needs neither a GPU nor a driver, only NVRTC.
+// Compiles a program's kernel text to machine code for an NVIDIA GPU. This needs NVRTC, but no GPU and no driver.
 //
 //   CudaBinary b = compile_for_cuda(source, {.arch = "sm_90a"}, cache);
 //   b.kernels -> {{name = "add_relu", registers = 18, ...}}, b.images -> {cubin, cubin}
@@ -15,7 +15,7 @@ namespace heddle::runtime {
 struct CudaOptions {
   std::string arch = "sm_90a";
   bool ptx = false;           // keep the PTX too
-  int parts = kCompileParts;  // images at most, each compiled at the same time; persistent kernels are one more
+  int parts = kCompileParts;  // most images, compiled in parallel; persistent kernels are one more
   bool persistent = true;     // compile the persistent kernels too
 };
 
@@ -27,17 +27,17 @@ struct CudaBinary {
   double seconds = 0;
 };
 
-// Throws UserError: ExitCode::missing, with the remedy, when there is no NVRTC; with numbered source when it rejects
-// the text; ExitCode::limit when it takes longer than compiler_seconds().
+// Throws UserError: ExitCode::missing, with the remedy, when there is no NVRTC; with the numbered source when NVRTC
+// rejects the text; ExitCode::limit when it takes longer than compiler_seconds().
 CudaBinary compile_for_cuda(const std::string& source, const CudaOptions& options, const KernelCache& cache);
 
-// The texts that this compiles, one for each image.
+// The texts that compile_for_cuda compiles, one for each image.
 std::vector<std::string> cuda_parts(const std::string& source, const CudaOptions& options);
 
 struct NvrtcInfo {
   bool found = false;
   std::string path, found_by, version;  // "13.0"
-  std::vector<int> capabilities;        // that it compiles for, ascending: 80 is 8.0
+  std::vector<int> capabilities;        // compute capabilities that it compiles for, ascending: 80 is 8.0
 };
 // For `doctor`, and for tests that need NVRTC.
 NvrtcInfo find_nvrtc();

@@ -1,4 +1,4 @@
-// NVRTC's functions, looked for when they are first needed.
+// NvrtcApi: the functions of NVRTC that Heddle calls. They are looked up when they are first needed.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace heddle::runtime {
 
-// The functions of NVRTC that are used, by their names without "nvrtc". Statuses and handles as in its C interface.
+// Names are those of the library without "nvrtc". Statuses and handles are those of its C interface.
 struct NvrtcApi {
   using Program = struct NvrtcProgram*;
   int (*Version)(int*, int*) = nullptr;
@@ -30,7 +30,7 @@ struct NvrtcApi {
   void check(int status, const char* call) const;
 };
 
-// nullptr where there is none. What was opened stays open.
+// Returns nullptr where there is no NVRTC. The library stays open.
 std::unique_ptr<NvrtcApi> open_nvrtc();
 
 }  // namespace heddle::runtime

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Owns what NVRTC makes of one text.
+// Owns NVRTC's program object for one text.
 class Compilation {
  public:
   Compilation(const NvrtcApi& api, const std::string& source) : api_(api) {
@@ -46,7 +46,7 @@ class Compilation {
   NvrtcApi::Program program_ = nullptr;
 };
 
-// Written whole, or the parent is told: half a cubin may load.
+// Writes the whole file, or reports the failure to the parent: a part of a cubin might load.
 void write(const std::string& path, const std::string& content) {
   std::ofstream out(path, std::ios::binary);
   out.write(content.data(), static_cast<std::streamsize>(content.size()));
@@ -54,7 +54,7 @@ void write(const std::string& path, const std::string& content) {
   if (!out) throw UserError(ExitCode::failed, path + ": cannot be written");
 }
 
-// Texts come with the zero that ends them.
+// NVRTC's texts include the terminating zero.
 std::string without_end(std::string text) {
   while (!text.empty() && text.back() == '\0') text.pop_back();
   return text;
@@ -93,7 +93,7 @@ int nvrtc_child(int count, const char* const* arguments) {
 
 std::string nvrtc_child_program() {
   std::error_code ec;
-  // Beside what holds this code, the library in a program of others; then beside the program.
+  // First beside the file with this code, which may be a shared library in another program; then beside the program.
   std::vector<fs::path> places;
   Dl_info self{};
   if (::dladdr(reinterpret_cast<const void*>(&nvrtc_child_program), &self) != 0 && self.dli_fname != nullptr)

@@ -1,4 +1,4 @@
-// NVRTC in a process of its own: what takes too long or crashes ends there.
+// Runs NVRTC in a child process, so that a compilation that takes too long or crashes does not end this process.
 //
 //   heddle-nvrtc kernels.cu kernels -arch=sm_90a -std=c++20   -> kernels.log, kernels.cubin, kernels.ptx
 #pragma once
@@ -6,13 +6,15 @@
 
 namespace heddle::runtime {
 
-// Exit codes that nothing else has: what is wrong is in the log; there is no NVRTC.
+// Exit codes of the child. kNvrtcRejects: NVRTC rejects the text, and the log says why. kNvrtcMissing: there is no
+// NVRTC.
 constexpr int kNvrtcRejects = 40, kNvrtcMissing = 41;
 
-// The program's main. Any other exit code but 0: something else, said on standard error.
+// The child's main function. 0 is success. Another exit code is another error, which is printed on standard error.
 int nvrtc_child(int count, const char* const* arguments);
 
-// Its file: beside the running program, or in ../libexec/heddle. Throws UserError (exit 3) where it is not there.
+// The path of the child's program: beside the running program, or in ../libexec/heddle. Throws UserError (exit 3) where
+// it is in neither place.
 std::string nvrtc_child_program();
 
 }  // namespace heddle::runtime

@@ -1,4 +1,5 @@
-// What all tables of a library's functions have in common: how they are filled, and which of the libraries found is taken.
+// Shared code of the tables of library functions (Driver, CublasltApi ...): fills them, and chooses among the libraries
+// that were found.
 //
 //   resolve(library, "cuInit", driver.Init)   ->   whether the library has it, and where
 #pragma once
@@ -19,8 +20,9 @@ bool resolve(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
-// The first candidate that `open(candidate, api)` does not refuse; nullptr where it refuses all: then `reason` says why, or
-// that `name` was not found. The first reason is of what was to be taken: the loader's own search comes last.
+// Opens the first candidate that `open(candidate, api)` accepts: `open` returns "" or the reason for a refusal. Returns
+// nullptr where it refuses all; `reason` then holds the first refusal of a file, or says that `name` was not found. The
+// first file is the one that the user meant: the search by the dynamic loader comes last.
 template <class Api, class Open>
 std::unique_ptr<Api> open_first(const std::vector<LibraryCandidate>& candidates, const char* name, Open open,
                                 std::string* reason) {
@@ -36,7 +38,7 @@ std::unique_ptr<Api> open_first(const std::vector<LibraryCandidate>& candidates,
   return nullptr;
 }
 
-// What `open` gives when it is first asked for, for the whole process; each Api has one.
+// Calls `open` at the first use and returns its result from then on: there is one table of each Api in the process.
 template <class Api>
 const Api* find_once(std::unique_ptr<Api> (*open)(std::string* reason), std::string* reason) {
   struct Found {

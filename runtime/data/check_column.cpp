@@ -27,7 +27,7 @@ bool fits(std::vector<int64_t> have, const std::vector<int64_t>& want) {
   return have == want;
 }
 
-// Whether elements of the type are the number. A floating input takes what numbers of classes there are.
+// Whether an element of the type can hold the number. A floating input can hold all class numbers.
 bool holds(ElementType type, int64_t v) {
   return visit(type, [&](auto zero) {
     using T = decltype(zero);
@@ -83,7 +83,7 @@ void check_range(const ColumnRequest& request, const Column& column) {
   const auto count = static_cast<size_t>(column.content().size()) / static_cast<size_t>(size_of(column.type));
   visit(column.type, [&](auto zero) {
     using T = decltype(zero);
-    // Most values are those of few classes: only one that is not among them is looked at.
+    // Values in [0, sure) are valid without further checks, and most values are.
     const int64_t sure = holds(*want, request.classes - 1) ? request.classes : 0;
     for (size_t i = 0; i < count; ++i) {
       T value;

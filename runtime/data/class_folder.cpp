@@ -23,7 +23,7 @@ bool ends_in(const fs::path& path, const std::vector<std::string>& endings) {
   return std::ranges::count(endings, small_extension(path)) > 0;
 }
 
-// The classes are folders: stated, those of the training rows, or all that there are.
+// The classes: those that the reader states, those of the training rows, or all folders.
 std::vector<std::string> find_classes(const ReaderRequest& request, const fs::path& home, const Location& where) {
   std::vector<std::string> classes = known_classes(request);
   if (!classes.empty()) return classes;
@@ -48,7 +48,7 @@ void require_known(const ReaderRequest& request, const ClassFolder& folder, cons
           did_you_mean(name, folder.classes));
 }
 
-// The __MACOSX of an archive is no class.
+// Throws at a folder without files, such as __MACOSX of an archive: it would count as a class.
 void require_files(const ReaderRequest& request, const ClassFolder& folder, const FileKind& kind,
                    const Location& where) {
   if (!numbers_what_is_found(request, {"label"})) return;

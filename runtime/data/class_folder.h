@@ -1,5 +1,4 @@
-// Files of classes, in the order of their names: mostly in a folder for each class, as torchvision's ImageFolder takes
-// them.
+// Lists the files of a data set that has a folder for each class, as torchvision's ImageFolder does.
 //
 //   train/cat/7.png, train/dog/1.png -> {classes = {"cat", "dog"}, files = {{"train/cat/7.png", 0}, {"train/dog/1.png", 1}}}
 #pragma once
@@ -13,17 +12,18 @@
 
 namespace heddle::runtime::data {
 
-// Which files are rows, and what messages call them. What is neither a row nor of another such format is passed over.
+// Which files are rows, and how messages call them. Files with none of the endings in `endings` and `others` are
+// skipped.
 struct FileKind {
   std::string many;                  // "pictures"
   std::vector<std::string> endings;  // in small letters, with the dot
   std::string endings_text;          // "files end in .png"
-  std::vector<std::string> others;   // whoever put one there wants it to be a row
-  std::string wanted, converted;     // which formats are read, and what makes them of the others
+  std::vector<std::string> others;   // formats that are not read: such a file is an error, not skipped
+  std::string wanted, converted;     // texts of that error: the formats that are read, and how to convert
 };
 
 struct ClassFile {
-  std::string name;  // from the data's folder: "train/cat/7.png"
+  std::string name;  // relative to the data folder: "train/cat/7.png"
   int64_t label = 0;
 };
 struct ClassFolder {
@@ -31,16 +31,17 @@ struct ClassFolder {
   std::vector<ClassFile> files;  // class by class
 };
 
-// Of a reader of such folders: "folder", "classes", and what it says of a file.
+// The keys of a reader of such folders: "folder", "classes", and the keys `of_files`.
 std::vector<Key> class_folder_keys(const std::vector<Key>& of_files);
 
-// Those that are stated ("classes"), or those of the training rows; none: all that there are.
+// The classes that the reader states ("classes"), or those of the training rows. Empty: neither is known, and every
+// folder is a class.
 std::vector<std::string> known_classes(const ReaderRequest& request);
-// Whether an input, whose word is one of these, holds numbers of classes that are found: a class without rows, which
-// nobody meant as one, would move the numbers of those behind it.
+// Whether an input whose word is one of `words` holds class numbers that come from the folders found. Then a folder
+// without rows must be refused: it would shift the numbers of the classes after it.
 bool numbers_what_is_found(const ReaderRequest& request, std::initializer_list<std::string_view> words);
 
-// Of the request's "folder". Throws UserError.
+// Lists the request's "folder". Throws UserError.
 ClassFolder list_classes(const ReaderRequest& request, const std::filesystem::path& root, const FileKind& kind);
 
 }  // namespace heddle::runtime::data

@@ -14,7 +14,7 @@ namespace {
 
 using Counts = std::array<int64_t, kDelimiters.size()>;
 
-// A character, or what stands for none.
+// The one character of a setting's text. Throws where it is not one ASCII character.
 int character(const ReaderSetting& setting, const std::string& text, const std::string& what) {
   if (text.size() == 1 && std::string_view("\r\n").find(text[0]) == std::string_view::npos && text[0] != '\0')
     return static_cast<unsigned char>(text[0]);
@@ -26,7 +26,8 @@ const std::string& text_of(const ReaderSetting& setting) {
   return std::get<std::vector<std::string>>(setting.value).at(0);
 }
 
-// The delimiters of the record that begins at `at`, which moves behind it; false where it does not end.
+// Counts the delimiters of the record that begins at `at`, and moves `at` behind it. Returns false where the record is
+// incomplete.
 bool count_record(std::string_view text, size_t& at, bool whole, int quote, Counts& counts) {
   counts = {};
   bool quoted = false, begins = true;  // within quotation marks; where a field begins, in whatever dialect

@@ -1,8 +1,8 @@
-// How a table of text is written: what separates and quotes its fields, and which of its lines are no records.
+// The dialect of a CSV file: its delimiter, its quotes, and the lines that are not records.
 //
 //   {"delimiter": "auto", "skip": 2, "comment": "#"} -> {delimiter = told by the first lines, comment = '#', skip = 2}
 //
-// The reader of tables and predictions take it from the same settings.
+// The reader `csv` and predictions take the dialect from the same settings.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,40 +14,41 @@
 
 namespace heddle::runtime::data {
 
-// In place of a character.
+// Special values in place of a character.
 inline constexpr int kNoCharacter = -2, kTold = -3;
 
 struct CsvDialect {
   int delimiter = ',';         // kTold: the first lines say
   int quote = '"';             // kNoCharacter: fields are not quoted
-  int comment = kNoCharacter;  // what a line that is no record begins with
+  int comment = kNoCharacter;  // the character that begins a comment line
   int64_t skip = 0;            // lines before the first record
-  bool comma_divides = true;   // false: it stands within numbers, and the first lines are not asked for it
+  bool comma_divides = true;   // false: commas are decimal marks, and "auto" does not try the comma
 };
 
-// Of the settings of a reader at `where`. UserError where they do not go together.
+// The dialect that the settings of a reader at `where` state. Throws UserError where they do not go together.
 CsvDialect csv_dialect(const std::vector<ReaderSetting>& settings, const Location& where);
-// The keys of that, and of how numbers are spelled (runtime/data/number_style.h).
+// The keys of the dialect, and those of the number style (runtime/data/number_style.h).
 std::vector<Key> csv_dialect_keys();
 
-// The characters that "auto" tells apart, the first that fits is taken.
+// The delimiters that "auto" tries, in this order.
 inline constexpr std::string_view kDelimiters = "\t;|,";
 
-inline constexpr size_t kToldRecords = 100;  // that are looked at
+inline constexpr size_t kToldRecords = 100;  // records that "auto" reads
 
 struct ToldDelimiter {
-  std::optional<char> delimiter;  // none: the records do not tell it
-  size_t records = 0;             // that were looked at
+  std::optional<char> delimiter;  // none: the records do not show it
+  size_t records = 0;             // records that were read
 };
 
-// Of a table that begins with `text`, `whole` if nothing follows: the first delimiter of which all
-// records, `most` of them, have the same number, one or more; else the only one that the first
-// record has; a comma where no record has any.
+// Finds the delimiter of a table that begins with `text`; `whole`: nothing follows. Reads at most `most` records.
+// Returns the first delimiter that occurs in every record, and equally often in each. Else returns the delimiter of the
+// first record, if it has only one kind. Where no record has any delimiter, returns a comma (a semicolon where commas
+// are decimal marks). Else returns none.
 //
 //   "a;b\n1,5;2\n" -> ';'      "name,note\nx,\"1;2\"\n" -> ','      "text\na, b\n" -> none
 ToldDelimiter told_delimiter(std::string_view text, bool whole, const CsvDialect& dialect, size_t most = kToldRecords);
 
-// As a message shows it: "a tab", "';'".
+// The delimiter as messages show it: "a tab", "';'".
 std::string shown_delimiter(char delimiter);
 
 }  // namespace heddle::runtime::data

@@ -50,7 +50,7 @@ bool CsvFile::skip_line() {
 
 bool CsvFile::comment_line() { return peek() == comment_ && skip_line(); }
 
-// More of the file behind what is at hand; false where the buffer is full or the file ends.
+// Reads more of the file into the buffer. Returns false where the buffer is full or the file ends.
 bool CsvFile::more() {
   std::memmove(buffer_.data(), buffer_.data() + at_, end_ - at_);
   end_ -= at_, at_ = 0;
@@ -59,7 +59,7 @@ bool CsvFile::more() {
   return got > 0;
 }
 
-// A stream is asked for its first record alone: how much of it has come by now is chance.
+// Of a stream only the first record is used, because it is chance how many more have arrived.
 void CsvFile::tell_delimiter(const CsvDialect& dialect) {
   const size_t most = streamed_ ? 1 : kToldRecords;
   ToldDelimiter told;

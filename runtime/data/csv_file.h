@@ -1,13 +1,11 @@
-// A table of text, record by record: fields between delimiters, quoted as RFC 4180 says, plain or
-// compressed by gzip.
+// Reads a CSV file record by record. Fields are quoted as RFC 4180 says. The file is plain or compressed by gzip.
 //
 //   size,"name, long"        ->  {"size", line 1, column 1}, {"name, long", line 1, column 6}
 //   4.5,"a ""b"""            ->  {"4.5", line 2, column 1}, {"a \"b\"", line 2, column 5}
 //
-// Lines end with a line feed, with or without a carriage return before it; empty lines between
-// records count for nothing, and neither do comments and the lines that the dialect skips. A byte
-// order mark at the beginning is left out. Everything else that RFC 4180 does not allow is refused
-// at its place.
+// Lines end with a line feed, with or without a carriage return before it. Empty lines between records, comments and
+// the lines that the dialect skips are left out, and so is a byte order mark at the beginning. Everything else that RFC
+// 4180 does not allow is an error at its line and column.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -32,16 +30,17 @@ inline constexpr size_t kMaxCsvFields = 100'000;
 class CsvFile {
  public:
   CsvFile(const std::filesystem::path& file, const std::string& name, const Location& where, const CsvDialect& dialect);
-  // What a descriptor gives, as it comes (runtime/data/input_file.h).
+  // Reads from a descriptor as the bytes come (runtime/data/input_file.h).
   CsvFile(int descriptor, const std::string& name, const Location& where, const CsvDialect& dialect);
 
-  // The next record, at least one field; false at the end. The fields' texts last until the next call.
+  // Reads the next record, which has at least one field. Returns false at the end. The fields' texts stay valid until
+  // the next call.
   bool next(std::vector<CsvField>& fields);
-  // Whether `next` need not wait for a producer: the rest of a line is at hand, or the end.
+  // Whether `next` returns without waiting for a producer: the rest of a line has been read, or the input has ended.
   bool ready();
   [[noreturn]] void fail(int64_t line, int64_t column, const std::string& message, const std::string& help = {},
                          const std::vector<Diagnostic>& notes = {}) const;
-  // What separates the fields, where the first lines have told it, too.
+  // The delimiter, also where "auto" found it.
   char delimiter() const { return static_cast<char>(delimiter_); }
 
  private:
@@ -67,7 +66,7 @@ class CsvFile {
   std::vector<char> buffer_;
   size_t at_ = 0, end_ = 0;
   int64_t line_ = 1, column_ = 1;
-  std::string text_;  // of the record's fields, one after another
+  std::string text_;  // texts of the record's fields, one after another
   std::vector<size_t> begins_;
 };
 

@@ -69,7 +69,7 @@ void CsvLayout::empty(size_t file) const {
                                       dialect_.skip > 0 ? " behind the lines that 'skip' leaves out" : ""));
 }
 
-// Of another file than the first.
+// Checks the header of a file after the first.
 void CsvLayout::require_header(const std::vector<CsvField>& fields, const CsvFile& file) const {
   const std::string help = "files of one table have one header; a reader of its own reads another one";
   if (fields.size() != titles_.size())
@@ -126,7 +126,7 @@ void CsvLayout::add_fields(const Source& source, std::vector<size_t>& fields) co
   for (size_t i = *first; i <= *last; ++i) fields.push_back(i);
 }
 
-// Numbers in the first line are names, too, which is seldom meant.
+// The help where a range ends before it begins. Numbers in the first line become names, which is seldom meant.
 std::string CsvLayout::order_of(size_t first, size_t last) const {
   if (titles_.empty()) return {};
   return fmt::format("line {} names column {} {} and column {} {}; where it is a row, \"header\": false", header_line_,
@@ -139,7 +139,7 @@ void CsvLayout::unknown(const Source& source) const {
                   known_columns(word));
 }
 
-// What the columns are called, as a help; blanks and another delimiter are hard to see otherwise.
+// A help that lists the names of the columns, so that blanks or a wrong delimiter become visible.
 std::string CsvLayout::known_columns(const std::string& word) const {
   constexpr size_t kShown = 12, kMostBytes = 40;
   if (titles_.empty()) return fmt::format("columns are counted from 0: 0 to {}", width_ - 1);

@@ -1,4 +1,4 @@
-// The files of a table of text and their columns: all have the header of the first one.
+// CsvLayout: the files and columns of a CSV table. All files must have the header of the first file.
 //
 //   {"file": "a-*.csv", "delimiter": "auto"}, a-1.csv "x;y\n1;2\n"
 //     -> name() "a-1.csv", width() 2, find("y") = 1, add_fields("x:y") = 0, 1
@@ -19,16 +19,17 @@ namespace heddle::runtime::data {
 
 class CsvLayout {
  public:
-  // By the keys file, header and those of the dialect. UserError where a file is not there, or is empty.
+  // Reads the keys `file` and `header` and those of the dialect. Throws UserError where a file is absent or empty.
   CsvLayout(const ReaderRequest& request, const std::filesystem::path& root);
 
   const std::string& name() const { return files_[0].name; }  // of the first file
   bool has_header() const { return headed_; }
   CsvFile open(size_t file) const { return {files_[file].path, files_[file].name, where_, dialect_}; }
-  // What told the delimiter is said of the first file, and of each that has another one than the file before it.
+  // How "auto" found the delimiter: a note for the first file, and for each file whose delimiter differs from that of
+  // the file before it.
   std::vector<std::string> notes() const;
 
-  // Calls f(fields, row, file, number of the file) for each row; how many there are.
+  // Calls f(fields, row, file, number of the file) for each row. Returns the number of rows.
   template <class F>
   int64_t each_row(const F& f) const {
     std::vector<CsvField> fields;
@@ -44,11 +45,11 @@ class CsvLayout {
     return rows;
   }
 
-  std::string title(size_t field) const;  // in quotes, or its index
-  std::string word(size_t field) const;   // as find takes it
-  // By name, else by index.
+  std::string title(size_t field) const;  // for messages: the name in quotes, or the index
+  std::string word(size_t field) const;   // as `find` takes it
+  // Finds a field by its name, else by its index. Throws UserError where several columns have the name.
   std::optional<size_t> find(std::string_view word, const Location& where) const;
-  // Adds a column, or those of "first:last". UserError where there is none.
+  // Adds a column, or the columns of a range "first:last". Throws UserError where a column is unknown.
   void add_fields(const Source& source, std::vector<size_t>& fields) const;
   [[noreturn]] void unknown(const Source& source) const;
 
@@ -58,7 +59,7 @@ class CsvLayout {
     std::filesystem::path path;
   };
   struct Title {
-    size_t field = 0, count = 0;  // the first of that name, and how many there are
+    size_t field = 0, count = 0;  // the first field of that name, and how many have it
   };
 
   void find_files(const ReaderRequest& request, const std::filesystem::path& root);

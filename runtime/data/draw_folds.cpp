@@ -10,10 +10,10 @@
 namespace heddle::runtime::data {
 namespace {
 
-// Orders of rows are drawn elsewhere, too: those of epochs count from 0, those of a drawn validation from 2^62.
+// A separate random stream: the orders of epochs use the streams from 0 on, a drawn validation uses 2^62.
 constexpr uint64_t kStream = (uint64_t{1} << 62) + 1;
 
-// Class by class, in turn: the next class goes on at the fold where the one before ended.
+// Deals the rows of each class to the folds in turn. The next class continues at the fold after the last.
 void deal_rows(const FoldRequest& request, const std::vector<uint32_t>& order, std::vector<uint32_t>& fold) {
   std::vector<std::vector<uint32_t>> of_class(request.classes.parts());
   for (const uint32_t row : order) of_class[request.classes.of(row)].push_back(row);
@@ -29,7 +29,8 @@ std::vector<std::vector<uint32_t>> groups_of(const FoldRequest& request, const s
   return rows;
 }
 
-// By how much the squares of what folds have of each class grow, each class in parts of its rows; then by all rows.
+// Assigns each group to the fold where it increases the sum over classes of (rows of the class in the fold / rows of
+// the class)^2 least. Of equal folds, takes the one with the fewest rows.
 void deal_groups(const FoldRequest& request, const std::vector<uint32_t>& order, std::vector<uint32_t>& fold) {
   const size_t classes = request.classes.parts();
   std::vector<double> of_class(classes);

@@ -1,9 +1,9 @@
-// Which part of a table each row is in, drawn by a seed: for k-fold cross-validation.
+// Draws the fold of each row of a table by a seed, for k-fold cross-validation.
 //
 //   draw_folds({.rows = 7, .folds = 3, .seed = 1}) -> {2, 0, 1, 0, 2, 1, 0}
 //
-// A result is a function of the request alone. Without groups the folds differ by one row at most, of each class and of
-// all rows.
+// The result depends on the request alone. Without groups, the sizes of two folds differ by at most one row, and so do
+// their numbers of rows of each class.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -16,12 +16,13 @@ struct FoldRequest {
   int64_t rows = 0;
   int64_t folds = 0;
   uint64_t seed = 0;
-  RowKinds classes = {};  // each is spread over the folds; empty: the rows as a whole are
-  RowKinds groups = {};   // rows of one group are in one fold; empty: each row is alone
+  RowKinds classes = {};  // rows of each class are spread evenly over the folds; empty: one class
+  RowKinds groups = {};   // rows of a group are in the same fold; empty: each row alone
 };
 
-// The fold of each row, from 0 on. Large groups come first, each to the fold that lacks most of what it brings. With
-// fewer rows or groups than folds some folds are empty: the caller looks.
+// Returns the fold of each row, counted from 0. Groups are assigned in order of size, the largest first, each to the
+// fold that lacks most rows of the group's classes. With fewer rows or groups than folds, some folds are empty: the
+// caller checks this.
 std::vector<uint32_t> draw_folds(const FoldRequest& request);
 
 }  // namespace heddle::runtime::data

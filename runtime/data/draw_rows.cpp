@@ -9,7 +9,7 @@
 namespace heddle::runtime::data {
 namespace {
 
-// Orders of rows are drawn elsewhere, too: those of epochs count from 0.
+// A separate random stream: the orders of epochs use the streams from 0 on.
 constexpr uint64_t kStream = uint64_t{1} << 62;
 
 // Rows of each class, and how many of them are to be set aside.
@@ -39,7 +39,8 @@ void take_rows(const DrawRequest& request, const std::vector<uint32_t>& order, s
   }
 }
 
-// Each class counts alike, however many rows it has: what is missing of its share, squared.
+// Takes a group if it lowers the sum over classes of (rows missing from the share / rows of the class)^2. So all
+// classes have the same weight.
 void take_groups(const DrawRequest& request, const std::vector<uint32_t>& order, std::vector<uint8_t>& taken) {
   const Shares shares = shares_of(request);
   std::vector<double> missing = shares.wanted;

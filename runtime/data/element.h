@@ -1,4 +1,4 @@
-// Element types of rows as files store them, before a batch is gathered.
+// ElementType: the types in which files and tables store elements, before a batch is gathered.
 //
 //   element_type("u8") -> ElementType::u8; size_of(ElementType::u8) -> 1
 #pragma once
@@ -15,9 +15,9 @@ enum class ElementType { u8, i8, i16, i32, i64, f32, f64 };
 int64_t size_of(ElementType type);
 bool is_floating(ElementType type);
 std::string to_string(ElementType type);
-std::optional<ElementType> element_type(std::string_view dtype);  // the IR's spelling; nothing for types no file holds
+std::optional<ElementType> element_type(std::string_view dtype);  // the IR's spelling; nothing: no file holds it
 
-// Calls f with a value of the C++ type, whose value means nothing.
+// Calls f with a value of the C++ type for `type`. Only the value's type matters.
 template <class F>
 auto visit(ElementType type, F&& f) {
   switch (type) {

@@ -1,4 +1,4 @@
-// What lies in a data folder: names in the order of their bytes, and which of them are folders.
+// Lists a data folder: the names in it, sorted by their bytes, and whether a path is a folder.
 //
 //   names_in(home, "names", where)   -> {"Arabic.txt", "Chinese.txt", ...}, without those that are hidden
 #pragma once
@@ -10,12 +10,13 @@
 
 namespace heddle::runtime::data {
 
-// `title` and `name` stand for the path in messages. All throw UserError at `where`.
+// `title` and `name` stand for the path in messages. All functions throw UserError at `where`.
 
-// A link that leads nowhere, or to itself, was to be something: it is refused, not passed over.
+// Throws at a broken link, since the user meant it to be a file or a folder.
 bool is_folder(const std::filesystem::path& path, const std::string& title, const Location& where);
 std::vector<std::string> names_in(const std::filesystem::path& folder, const std::string& name, const Location& where);
-// Weights keep names of classes: of two that are not UTF-8 they would make one.
+// Throws where the name is not valid UTF-8. Weights keep class names as JSON, where two invalid names could become the
+// same.
 void require_class_name(const std::string& name, const std::string& folder, const char* what, const Location& where);
 
 }  // namespace heddle::runtime::data

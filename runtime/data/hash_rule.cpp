@@ -16,7 +16,7 @@ int64_t hash_ids(const std::vector<ReaderSetting>& settings, const std::string& 
   const auto& all = std::get<ClassNames>(setting->value);
   const auto found = all.find(input);
   return found == all.end() ? 0
-                            : std::strtoll(found->second.at(0).c_str(), nullptr, 10);  // the frontend has written it
+                            : std::strtoll(found->second.at(0).c_str(), nullptr, 10);  // the frontend wrote the number
 }
 
 int64_t hash_ids(const ReaderRequest& request, const ColumnRequest& column) {

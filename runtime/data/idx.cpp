@@ -77,7 +77,7 @@ IdxArray read_idx(const std::filesystem::path& file, const std::string& name, co
   IdxArray array = read_header(in);
   const auto expected = static_cast<size_t>(checked_bytes(array, Rows::some, in));
 
-  // Memory grows with what the file really holds: a lying header costs nothing.
+  // Memory grows with the bytes that the file really has, so a wrong header cannot make it allocate much.
   constexpr size_t kChunk = size_t{1} << 26;
   size_t have = 0;
   while (have < expected) {

@@ -1,8 +1,9 @@
-// Work on rows by several threads.
+// Runs work on rows in several threads.
 //
 //   in_parallel(rows, [&](int64_t row) { decode(row); })
 //
-// Any number of threads does the same; of several exceptions that of the first row is thrown.
+// The result does not depend on the number of threads. Where several rows throw, the exception of the first of these
+// rows is thrown.
 #pragma once
 #include <cstdint>
 #include <functional>

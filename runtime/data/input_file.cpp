@@ -14,7 +14,7 @@
 
 namespace heddle::runtime::data {
 
-// By inflate, not by gzread, which takes bytes behind the compressed data for nothing.
+// Uses inflate instead of gzread, because gzread ignores bytes after the compressed data.
 struct InputFile::Stored {
   std::FILE* file = nullptr;
   bool compressed = false;
@@ -55,7 +55,7 @@ InputFile::InputFile(const std::filesystem::path& file, std::string name, const 
   stored_->stream.next_in = stored_->buffer.data();
   refuse_columns();
   if (!stored_->at_member()) {
-    // Who named it so meant another content: it was unpacked on its way, or only renamed.
+    // The name promises compressed content: the file was unpacked on its way, or only renamed.
     if (named_gzip(name_) && stored_->stream.avail_in > 0) fail(kNoGzip, kNoGzipHelp);
     return;
   }
@@ -64,13 +64,13 @@ InputFile::InputFile(const std::filesystem::path& file, std::string name, const 
   stored_->compressed = true;
 }
 
-// Files of columns, which are no text: who has one meets this at its name, not at its first byte.
+// Recognises binary column formats, so that the error names the format instead of complaining about a byte.
 void InputFile::refuse_columns() const {
   struct Format {
     std::string_view begins;
     const char *name, *pandas;
   };
-  // No text goes on like that: a Parquet has a header of Thrift behind its name, the others are padded by zeros.
+  // No text begins like this: Parquet has a Thrift header after its name, the others are padded with zeros.
   constexpr std::array<Format, 3> kFormats = {{{"PAR1\x15", "a Parquet", "read_parquet"},
                                                {{"ARROW1\0\0", 8}, "an Arrow", "read_feather"},
                                                {{"FEA1\0", 5}, "a Feather", "read_feather"}}};
@@ -127,7 +127,7 @@ size_t InputFile::read_stored(std::byte* to, size_t size) {
   return got;
 }
 
-// At least one byte, or none at the end of the file. A file may hold several compressed parts one after another.
+// Decompresses at least one byte; returns 0 at the end of the file. A file may hold several compressed members.
 size_t InputFile::inflate_into(std::byte* to, size_t size) {
   z_stream& stream = stored_->stream;
   stream.next_out = reinterpret_cast<unsigned char*>(to);

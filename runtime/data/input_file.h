@@ -1,10 +1,11 @@
-// A data file being read from its beginning, plain or compressed by gzip, and how to complain about it.
+// InputFile: reads a data file from its beginning, plain or compressed by gzip. Errors name the file.
 //
 //   InputFile in(path, "labels.gz", where);
 //   in.read(buffer, 8);        // less than 8 only at the end of the file
 //   in.fail("truncated");      // UserError at `where`: "labels.gz: truncated"
 //
-// The content says whether it is compressed; a name in .gz whose content is not is refused.
+// The content decides whether the file is compressed. A file whose name ends in .gz but whose content is not gzip is
+// refused.
 #pragma once
 #include <cstddef>
 #include <filesystem>
@@ -17,22 +18,23 @@
 namespace heddle::runtime::data {
 
 bool named_gzip(std::string_view name);  // whether it ends in .gz
-// Of a file that is named so and is not compressed: what is wrong, and what to do.
+// The message and the remedy for a file that is named .gz and is not compressed.
 inline constexpr const char* kNoGzip = "its name ends in .gz, and its content is not compressed by gzip";
 inline constexpr const char* kNoGzipHelp = "take .gz off its name";
 
-// A training, and each of its splits, is of rows; a prediction of none makes none.
+// Whether a file must have rows. Each split of a training must (some); a prediction may have none (any).
 enum class Rows { some, any };
 inline constexpr const char* kNoRowsHelp = "each split needs one row or more: look at what wrote the file";
 
 class InputFile {
  public:
   InputFile(const std::filesystem::path& file, std::string name, const Location& where);
-  // A descriptor that somebody else opened and closes, a pipe for example: never compressed.
+  // Reads from a descriptor that the caller opens and closes, such as a pipe. Its content is not decompressed.
   InputFile(int descriptor, std::string name, const Location& where);
 
   [[noreturn]] void fail(const std::string& message, const std::string& help = {}) const;
-  // Reads up to `size` bytes; fewer only at the end of the file, and of a descriptor what is there: at least one.
+  // Reads up to `size` bytes. Of a file, fewer are read only at its end. Of a descriptor, it reads what has arrived, at
+  // least one byte.
   size_t read(std::byte* to, size_t size);
   // Whether `read` would return at once.
   bool ready() const;

@@ -1,5 +1,5 @@
-// Random numbers that are a function of a key, the same on every machine: SplitMix64 (Steele, Lea, Flood 2014,
-// doi:10.1145/2660193.2660195) over a counter that starts at a hash of the key.
+// KeyedRandom: random numbers that depend on a key alone, the same on every machine. SplitMix64 (Steele, Lea, Flood
+// 2014, doi:10.1145/2660193.2660195) over a counter that starts at a hash of the key.
 //
 //   KeyedRandom random(seed, epoch); random.below(10);
 #pragma once

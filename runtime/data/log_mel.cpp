@@ -30,7 +30,8 @@ double to_hz(double mel, MelScale scale) {
   return mel < kBreakMel ? mel * kLinearHz : kBreakHz * std::exp(log_step() * (mel - kBreakMel));
 }
 
-// The mirror image of what lies outside, without its first element; of a sound shorter than that, images of images.
+// Maps an index outside of the sound to its mirror image; the edge element is not repeated. For a short sound, mirrors
+// repeatedly.
 int64_t reflected(int64_t at, int64_t size) {
   if (size == 1) return 0;
   const int64_t period = 2 * (size - 1);

@@ -1,13 +1,13 @@
-// Log-mel features: the energy of a sound in bands of the mel scale, window by window, as torchaudio's MelSpectrogram
-// and librosa's melspectrogram define it.
+// LogMel: log-mel features of a sound, its energy in bands of the mel scale for each frame, as torchaudio's
+// MelSpectrogram and librosa's melspectrogram define them.
 //
 //   LogMel mel({.rate = 8000, .n_fft = 512, .window = 512, .hop = 256, .mels = 40, .high = 4000});
 //   mel.frames(8000)                    -> 32
 //   mel.compute(samples, 32, to)        -> f32[32, 40] at `to`
 //
-// Each frame is a Hann window (periodic, in the middle of n_fft samples) of the sound, its Fourier transform by kissfft,
-// the transform's magnitude to the power `power`, sums of it weighed by triangles on the mel scale, and the logarithm.
-// All of it is computed in doubles and rounded once.
+// For each frame: the sound is multiplied by a periodic Hann window, which lies in the middle of n_fft samples; kissfft
+// computes the Fourier transform; its magnitudes are raised to `power`, and summed with triangular weights on the mel
+// scale; the logarithm is taken. All is computed in doubles and rounded once.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -30,39 +30,40 @@ struct LogMelSettings {
   bool norm = false;  // triangles of area 1 ("slaney"), else of height 1
   double power = 2;
   MelLog log = MelLog::natural;
-  double floor = 1e-10;  // what is smaller has the logarithm of this
-  bool center = true;    // frame t has its middle at sample t * hop, else it begins there
-  bool reflect = true;   // what a centred frame reads outside of the sound is its mirror image, else zeros
+  double floor = 1e-10;  // smaller energies are raised to this before the logarithm
+  bool center = true;    // the middle of frame t is sample t * hop; false: frame t begins there
+  bool reflect = true;   // beyond its ends the sound is mirrored; false: zeros
 };
 
-// Transforms longer than this, or of lengths with larger prime factors, would take too long.
+// Limits. Longer transforms, or lengths with larger prime factors, would take too long.
 inline constexpr int64_t kMostTransform = 1 << 16, kMostPrimeFactor = 31, kMostMels = 4096;
 // What is wrong with the length of a transform, or "".
 std::string transform_fault(int64_t n_fft);
 
 class LogMel {
  public:
-  // `settings.n_fft` has no fault, windows lie in [1, n_fft], and 0 <= low < high.
+  // Requires: transform_fault(n_fft) is "", window is in [1, n_fft], and 0 <= low < high.
   explicit LogMel(const LogMelSettings& settings);
   ~LogMel();
   LogMel(const LogMel&) = delete;
   LogMel& operator=(const LogMel&) = delete;
 
   const LogMelSettings& settings() const { return settings_; }
-  // Of so many samples; 0 where they are too few for one.
+  // The number of frames in so many samples; 0 where they are too few.
   int64_t frames(int64_t samples) const;
-  // As many samples from the beginning as so many frames depend on.
+  // How many samples, counted from the beginning, the first `frames` frames depend on.
   int64_t samples_of(int64_t frames) const;
-  // Bands that no frequency of the transform falls into: they are always silent.
+  // The number of bands that hold no frequency of the transform, and so are always silent.
   int64_t empty_bands() const;
-  // The first `frames` frames, [frames, mels]; where the sound has fewer, silence follows. Any thread may call it.
+  // Writes the first `frames` frames, f32 [frames, mels]. Where the sound has fewer, silence follows. Any thread may
+  // call it.
   void compute(std::span<const double> samples, int64_t frames, float* to) const;
 
  private:
   struct Transform;
   struct Band {
     int64_t first = 0;            // frequency
-    std::vector<double> weights;  // from there on
+    std::vector<double> weights;  // of `first` and the frequencies after it
   };
   double logarithm(double energy) const;
 

@@ -43,13 +43,13 @@ Mapping::Mapping(const std::filesystem::path& file, const std::string& name, con
                  int64_t size)
     : Mapping(open_to_read(file, name, where), begin, size, /*writable=*/false) {}
 
-// The folder goes at once, and with it the file's name; the file stays until nobody maps it.
+// The folder is removed at once, with the file's name. The file itself exists until it is no longer mapped.
 Mapping Mapping::scratch(int64_t size) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/columns";
   const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (descriptor < 0) throw_errno(path, "cannot be made");
-  // Room that is not there would end the process when it is written.
+  // Without reserved disk space, writing to the mapping could end the process.
   errno = posix_fallocate(descriptor, 0, size);
   if (errno != 0) {
     const int reason = errno;
@@ -83,7 +83,7 @@ Mapping::~Mapping() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-// Mappings begin with a page.
+// Mappings begin at a page boundary.
 int64_t Mapping::page_offset() const { return begin_ % sysconf(_SC_PAGESIZE); }
 
 Mapping Mapping::part(int64_t begin, int64_t size) const {

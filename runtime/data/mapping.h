@@ -1,11 +1,11 @@
-// Mapping: a part of a file as bytes in memory, which the system reads as they are used and may drop again. So columns
-// may be larger than memory.
+// Mapping: a part of a file that is mapped into memory. The system reads pages as they are used and may drop them
+// again, so a column may be larger than memory.
 //
 //   Mapping rows(path, "x.npy", where, /*begin=*/128, /*size=*/4000);
 //   Mapping last = rows.part(3000, 1000);     // of its own: outlives `rows`
 //   Mapping room = Mapping::scratch(1 << 30); // zeros that can be written, in a temporary file without a name
 //
-// The file must not become shorter while it is mapped: the system ends a process that reads behind its end.
+// The file must not become shorter while it is mapped: the system ends a process that reads beyond the file's end.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace heddle::runtime::data {
 
-// Of the first row in memory, as malloc gives it: kernels load several elements at once.
+// Alignment in bytes of the first row in memory, as malloc gives it. Kernels need it to load several elements at once.
 inline constexpr int64_t kAlignment = 16;
 
 class Mapping {
@@ -38,7 +38,7 @@ class Mapping {
   Mapping part(int64_t begin, int64_t size) const;
 
  private:
-  // Takes the descriptor.
+  // Takes ownership of the descriptor.
   Mapping(int descriptor, int64_t begin, int64_t size, bool writable);
   int64_t page_offset() const;
 

@@ -1,5 +1,5 @@
-// What stands for a value that is missing: a number, or the mean or the median of the training rows, and a column that
-// says so.
+// The rule for missing values: a fill (a number, or the mean or the median of the training rows), an indicator element
+// that is 1 where the value is missing, or both.
 //
 //   "missing": "mean"                -> {fill = mean}
 //   "missing": [-1, "indicator"]     -> {fill = number, number = -1, indicator = true}
@@ -25,38 +25,38 @@ struct MissingRule {
   Location where = {};
 
   bool fits() const { return fill == Fill::mean || fill == Fill::median; }
-  // Whether the training rows say what stands for a missing element of the type, `named` if it is a class.
+  // Whether the fill of an element of this type comes from the training rows; `named`: the element is a class.
   bool fits(ElementType type, bool named) const { return fits() && is_floating(type) && !named; }
   std::string word() const { return fill == Fill::median ? "median" : "mean"; }
 };
 
-// Of the settings of a reader; that of one that says nothing refuses what is missing.
+// The rule that the settings of a reader state. Without the setting, missing values are an error.
 MissingRule missing_rule(const std::vector<ReaderSetting>& settings);
 Key missing_key();
 
-// Whether an input of `elements` is made of `sources` values and as many indicators.
+// Whether an input with `elements` elements holds `sources` values and an indicator for each.
 inline bool has_indicators(const MissingRule& rule, int64_t elements, int64_t sources) {
   return rule.indicator && elements == 2 * sources;
 }
 
-// The number that stands for element `place` of an input, none where the rule has none. `fills`
-// are those of the training rows, empty where it is not theirs.
+// The fill of element `place` of an input; nothing where the rule has none. `fills`: the fills from the training rows;
+// empty where the rule does not use them.
 std::optional<double> fill_of(const MissingRule& rule, const std::vector<double>& fills, size_t place, bool indicated);
-// Why what is missing cannot be read, as a help.
+// The help of an error about a missing value.
 std::string missing_help(const MissingRule& rule, bool named);
 
-// Means or medians of elements of the columns of a table, over the rows that train.
+// Computes the means or medians of the elements of a table's columns, over the training rows.
 class FillFitter {
  public:
-  // A median keeps its values: at most `most` bytes of them.
+  // Medians need all values in memory: at most `most` bytes of them.
   FillFitter(const MissingRule& rule, int64_t most) : rule_(rule), most_(most) {}
   void add(size_t column, size_t element, double value);
-  // Of the column's `elements`. UserError where one has no value in any row.
+  // Returns the fills of the column's `elements` elements. Throws UserError where an element has no value in any row.
   std::vector<double> finish(size_t column, size_t elements, const std::string& input);
 
  private:
   struct Element {
-    double high = 0, low = 0;  // a sum, and what its additions have rounded off
+    double high = 0, low = 0;  // a sum, and its rounding error
     int64_t count = 0;
     std::vector<double> values;
   };

@@ -25,8 +25,8 @@ Outcome convert(std::string_view text, T& value) {
   return error == std::errc{} && end == text.data() + text.size() ? Outcome::number : Outcome::no_number;
 }
 
-// What lies below the smallest number of the type is one of its neighbours, 0 or that; from_chars
-// tells too small from too large by nothing, strtod by its result.
+// A number that is too small for the type becomes 0 or the smallest number. from_chars does not tell whether a number
+// is too small or too large; the result of strtod does.
 template <class T>
 Outcome convert_real(std::string_view text, T& value) {
   const Outcome outcome = convert(text, value);

@@ -1,4 +1,4 @@
-// Numbers written as text, as the element of a column: exactly, in no locale.
+// Parses numbers in text as elements of a column. The parsing is exact and does not depend on the locale.
 //
 //   parse_number(" +1.5e2 ", ElementType::f32, to) -> "", and 150 at `to`
 //   parse_number("300", ElementType::u8, to) -> "does not fit u8"; parse_number("1x", ...) -> "is no number"
@@ -11,10 +11,10 @@
 
 namespace heddle::runtime::data {
 
-// Writes the number, rounded once where the type is floating; integers may end in ".0". Returns what is wrong with the
-// text, or "". Blanks around it and a sign are allowed; inf and nan are not.
+// Writes the number to `to`, rounded once where the type is floating. An integer may end in ".0". Blanks around the
+// number and a sign are allowed; inf and nan are not. Returns "", or what is wrong with the text.
 std::string parse_number(std::string_view text, ElementType type, std::byte* to);
-// Empty, or one of the words that stand for a value that is not known: NA, N/A, NaN, nan, null.
+// Whether the text is empty or one of the words for a missing value: NA, N/A, NaN, nan, null.
 bool is_missing(std::string_view text);
 
 }  // namespace heddle::runtime::data

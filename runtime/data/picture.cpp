@@ -48,7 +48,8 @@ struct Picture {
   }
 };
 
-// Decodes `stored` to where it belongs if that is what the input takes, else into memory of its own, and makes it so.
+// Decodes directly into the row if size and orientation fit the input; else decodes into other memory, then turns and
+// resizes.
 void make_row(const Picture& p, PictureSize stored, int orientation, const std::function<void(std::byte*)>& decode,
               std::byte* to) {
   const PictureSize shown = turned_size(stored, orientation);
@@ -76,9 +77,8 @@ uint32_t luminance(uint32_t red, uint32_t green, uint32_t blue) {
   return (19595 * red + 38470 * green + 7471 * blue + 32768) >> 16;
 }
 
-// Red, green, blue and opacity, as they are stored, drawn on black. libpng would do it, and make
-// grey, in linear light: other values than those of a JPEG of the same picture, and of the
-// libraries that networks are fed by elsewhere.
+// Draws stored red, green, blue and opacity on black. libpng would blend and make grey in linear light, which gives
+// other values than a JPEG of the same picture, and than the libraries of other frameworks.
 void draw_on_black(std::span<const std::byte> rgba, int64_t channels, std::byte* to) {
   for (size_t at = 0; at < rgba.size(); at += 4) {
     const auto shown = [&](size_t c) {
@@ -92,7 +92,7 @@ void draw_on_black(std::span<const std::byte> rgba, int64_t channels, std::byte*
   }
 }
 
-// libpng's simplified interface, which keeps all that jumps inside.
+// Uses libpng's simplified interface, in which no longjmp leaves the library.
 struct PngImage {
   png_image image{};
   PngImage() { image.version = PNG_IMAGE_VERSION; }
@@ -115,7 +115,7 @@ void decode_png(const Picture& p, png_image& image, std::byte* to) {
   if (!as_stored) draw_on_black(rgba, p.size.channels, to);
 }
 
-// Without what says how colours are shown, by which libpng would change values: gamma, white, profiles.
+// Removes the chunks about colour spaces (gamma, white point, profiles), because libpng would change values by them.
 std::vector<std::byte> without_colour_spaces(const std::vector<std::byte>& content) {
   constexpr size_t kSignature = 8, kAround = 12;  // of a chunk: its length, its name, its sum
   constexpr std::array<std::string_view, 5> kLeftOut = {"gAMA", "cHRM", "sRGB", "iCCP", "cICP"};
@@ -145,7 +145,7 @@ void read_png(const Picture& p, const std::vector<std::byte>& file, std::byte* t
       p, stored, 1, [&](std::byte* rows) { decode_png(p, png.image, rows); }, to);
 }
 
-// libjpeg tells errors by a function that may not return.
+// libjpeg reports errors by a function that must not return.
 struct JpegErrors {
   jpeg_error_mgr manager;  // first: libjpeg knows no more
   std::jmp_buf jump;
@@ -158,7 +158,7 @@ void note_error(j_common_ptr info) {
   std::longjmp(errors->jump, 1);
 }
 
-// Warnings are damage, too: a file that is cut off would end in grey.
+// A warning counts as damage: a truncated file would end in grey.
 void note_message(j_common_ptr info, int level) {
   if (level < 0) note_error(info);
 }
@@ -177,7 +177,8 @@ struct Jpeg {
   ~Jpeg() { jpeg_destroy_decompress(&info); }  // also where it has not been created: it then does nothing
 };
 
-// Nothing in these two has a destructor: an error jumps over it. False: errors.message says why.
+// These two functions have no objects with destructors, because an error jumps over them. They return false at an
+// error; errors.message says why.
 bool read_header(Jpeg& jpeg, const std::vector<std::byte>& content) {
   if (setjmp(jpeg.errors.jump) != 0) return false;  // NOLINT(cert-err52-cpp): libjpeg's way
   jpeg_create_decompress(&jpeg.info);

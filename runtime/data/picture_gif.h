@@ -1,9 +1,9 @@
-// GIF, by giflib: the first picture of a file, at its place on the logical screen.
+// Reads GIF files by giflib: the first picture, at its place on the logical screen.
 //
 //   GifPicture gif(file);     {.height = 14, .width = 20}: the screen, or more where the picture reaches beyond it
 //   gif.decode(take)          what the picture does not cover is transparent, or the first colour where none is
 //
-// As Pillow reads it. Pictures behind the first are not looked at. Without a table of colours values are grey.
+// The result is that of Pillow. Later pictures are ignored. Without a colour table, values are grey.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -17,7 +17,7 @@ namespace heddle::runtime::data {
 class GifPicture {
  public:
   explicit GifPicture(std::span<const std::byte> file);
-  std::string decode(const TakeRow& take);  // once, of what has no fault
+  std::string decode(const TakeRow& take);  // to be called once, and only without a fault
   StoredPicture stored;
 
  private:

@@ -1,4 +1,4 @@
-// The keys of readers that say how pictures get the input's size.
+// The keys of readers that say how a picture is resized to the input's size.
 //
 //   {"op": "image_folder", "resize": "cover", "filter": "bicubic"}  ->  {.how = ResizeKind::cover, .bicubic = true}
 #pragma once
@@ -11,7 +11,7 @@ namespace heddle::runtime::data {
 
 const std::vector<Key>& picture_keys();
 
-// Of a reader that has these keys. Throws UserError.
+// The resizing that the settings of such a reader state. Throws UserError.
 Resizing resizing_of(const std::vector<ReaderSetting>& settings);
 
 }  // namespace heddle::runtime::data

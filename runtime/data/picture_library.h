@@ -1,9 +1,9 @@
-// Libraries of pictures that are opened when the first such picture is: linked, they would make every start later
-// (libtiff brings seven more).
+// Opens the libraries for WebP, TIFF and GIF when the first such picture is read. If they were linked, every start of
+// Heddle would take longer (libtiff brings seven more libraries).
 //
 //   const GifLibrary* gif = gif_library(&reason);     nullptr: `reason` says what was not found
 //
-// CMake says under which names the loader finds those whose headers were compiled.
+// The file names come from CMake, so that the library fits the header that was compiled.
 #pragma once
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 
 namespace heddle::runtime::data {
 
-// `resolve_all(library, api)` says whether the library has all functions.
+// `resolve_all(library, api)` fills the table of functions, and returns whether the library has all of them.
 template <class Api, class Resolve>
 std::unique_ptr<Api> open_picture_library(const char* name, std::string* reason, Resolve resolve_all) {
   auto api = std::make_unique<Api>();
@@ -27,7 +27,7 @@ std::unique_ptr<Api> open_picture_library(const char* name, std::string* reason,
 
 inline constexpr const char* kInstallHelp = "install it: docs/install.md lists Debian's packages";
 
-// "1.2.4", or what is missing: for `heddle doctor`.
+// For `heddle doctor`: `state` is the version, such as "1.2.4", or says what is missing.
 struct PictureLibraryState {
   std::string library, state;
   bool found = false;

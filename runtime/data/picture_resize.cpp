@@ -23,7 +23,8 @@ double cubic(double x) {
   return x < 2 ? ((x - 5) * x + 8) * x * a - 4 * a : 0.0;
 }
 
-// The pixels of one axis that an element of the result is made of. Both ends grow from element to element.
+// The range of pixels along one axis from which an element of the result is computed. Both ends increase from element
+// to element.
 struct Window {
   int64_t first = 0, last = 0;  // last: behind it
   size_t weights = 0;           // where in Axis::weights

@@ -1,13 +1,13 @@
-// Pictures of any size become those of the input's, antialiased.
+// Resizes a picture to the size of the input, with antialiasing.
 //
 //   resize_picture(pixels, {.height = 480, .width = 640, .channels = 3}, {.how = ResizeKind::cover},
 //                  {.height = 224, .width = 224, .channels = 3}, to)
 //     -> the middle 480 x 480 pixels as 224 x 224
 //
-// Sizes, windows and values are those of Pillow, each value within 1: ImageOps.pad on black (fit), ImageOps.fit (cover)
-// and Image.resize (stretch). The filter's support grows with the picture, so that each pixel counts: a triangle, or
-// the cubic of Keys 1981 (doi:10.1109/TASSP.1981.1163711) with a = -1/2. Values between the two passes have 8 bits.
-// A side that rounds to 0 leaves nothing to draw, as by Pillow: the result is black.
+// The results are those of Pillow, each value within 1: ImageOps.pad on black (fit), ImageOps.fit (cover) and
+// Image.resize (stretch). The filter is a triangle, or the cubic of Keys 1981 (doi:10.1109/TASSP.1981.1163711) with a =
+// -1/2. Its support grows with the picture, so that each pixel counts. Values between the two passes have 8 bits. Where
+// a side rounds to 0, the result is black, as in Pillow.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Resizing {
   bool bicubic = false;
 };
 
-// Both have as many channels, 1 or 3, and sides of at least 1; `resizing` is not none.
+// Requires: both pictures have the same number of channels, 1 or 3; sides are at least 1; `resizing` is not none.
 void resize_picture(const std::byte* from, PictureSize size, Resizing resizing, PictureSize result, std::byte* to);
 
 }  // namespace heddle::runtime::data

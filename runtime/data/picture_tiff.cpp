@@ -111,7 +111,7 @@ std::vector<std::byte> TiffPicture::read_palette() {
 
 std::string TiffPicture::damage() const { return tiff_.problem().empty() ? "it ends early" : tiff_.problem(); }
 
-// A warning is damage, too: what is cut off would end in grey.
+// A warning counts as damage: a truncated file would end in grey.
 bool TiffPicture::read_piece(uint32_t x, uint32_t y, uint16_t plane) {
   const uint32_t left = static_cast<uint32_t>(stored.height) - y,
                  rows = tiled_ ? piece_height_ : std::min(piece_height_, left);

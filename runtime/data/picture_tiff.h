@@ -1,11 +1,12 @@
-// TIFF, by libtiff: the first page, of strips or tiles.
+// Reads TIFF files by libtiff: the first page, in strips or tiles.
 //
 //   TiffPicture tiff(file);     {.height = 480, .width = 640, .orientation = 6}, or {.fault = "..."}
 //   tiff.decode(take)           16 bits become their upper 8, as Pillow reads them
 //
-// Read are grey of 1, 2, 4, 8 and 16 bits, palettes of up to 8, red, green and blue of 8 and 16, each with opacity, and
-// YCbCr, of whatever compression libtiff decodes. What is premultiplied by its opacity is drawn on black already. Other
-// colours, samples of other types, and the JPEG of before TIFF's Technical Note 2 (compression 6) are not read.
+// These are read, in any compression that libtiff decodes: grey of 1, 2, 4, 8 and 16 bits, palettes of up to 8 bits,
+// RGB of 8 and 16 bits, each with or without opacity, and YCbCr. Values that are premultiplied by their opacity are
+// already those on black. Other colours, samples of other types, and old-style JPEG (compression 6, before TIFF's
+// Technical Note 2) are not read.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -21,14 +22,14 @@ namespace heddle::runtime::data {
 class TiffPicture {
  public:
   explicit TiffPicture(std::span<const std::byte> file);
-  std::string decode(const TakeRow& take);  // of what has no fault
+  std::string decode(const TakeRow& take);  // only without a fault
   StoredPicture stored;
 
  private:
   enum class Colours { grey, grey_from_white, palette, rgb, other };
   enum class Opacity { none, straight, premultiplied };
 
-  struct Samples {  // one of each pixel of a row, 8 bits each
+  struct Samples {  // one sample for each pixel of a row, 8 bits each
     const std::byte* at;
     size_t step;
   };
@@ -49,7 +50,7 @@ class TiffPicture {
   Colours colours_ = Colours::other;
   Opacity opacity_ = Opacity::none;
   bool tiled_ = false, planar_ = false;
-  bool by_library_ = false;  // YCbCr: its samples are no pixels
+  bool by_library_ = false;  // YCbCr: libtiff converts it to RGB
   uint16_t bits_ = 0, samples_ = 0;
   uint32_t piece_width_ = 0, piece_height_ = 0;      // a strip's, or a tile's
   size_t row_bytes_ = 0;                             // of a piece's plane

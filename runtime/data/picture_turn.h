@@ -1,4 +1,4 @@
-// Which way up a picture is: the orientation that Exif gives it, as cameras write it.
+// Turns a picture upright, by the orientation that cameras write into Exif.
 //
 //   orientation 6, 2 x 3 pixels   a b c   ->   d a
 //                                 d e f        e b
@@ -14,10 +14,11 @@
 
 namespace heddle::runtime::data {
 
-// 1 to 8 of what begins with "Exif" or with the TIFF; 1, as stored, where it says nothing, or is not as Exif defines it.
+// Returns the orientation, 1 to 8. `exif` begins with "Exif" or with the TIFF. Returns 1 (as stored) where it has no
+// orientation or is malformed.
 int exif_orientation(std::span<const unsigned char> exif);
 
-// The size of a picture that is turned.
+// The size of the picture after turning.
 PictureSize turned_size(PictureSize stored, int orientation);
 void turn_picture(const std::byte* from, PictureSize stored, int orientation, std::byte* to);
 

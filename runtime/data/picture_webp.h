@@ -1,9 +1,10 @@
-// WebP, by libwebp: lossy and lossless, with and without opacity; of an animation the first frame, on its canvas.
+// Reads WebP files by libwebp: lossy and lossless, with and without opacity. Of an animation, it reads the first frame
+// on its canvas.
 //
 //   WebpPicture webp(file);     {.height = 480, .width = 640, .orientation = 6}, or {.fault = "..."}
 //   webp.decode(take)           what a frame does not cover is transparent
 //
-// RFC 9649. The orientation is that of the chunk EXIF.
+// The format: RFC 9649. The orientation is that of the chunk EXIF.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -17,7 +18,7 @@ namespace heddle::runtime::data {
 class WebpPicture {
  public:
   explicit WebpPicture(std::span<const std::byte> file);
-  std::string decode(const TakeRow& take);  // of what has no fault
+  std::string decode(const TakeRow& take);  // only without a fault
   StoredPicture stored;
 
  private:

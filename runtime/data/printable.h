@@ -1,4 +1,5 @@
-// Text from a data file as messages show it: control characters as '?', cut to 60 bytes.
+// printable: text from a data file in the form that messages show. Control characters become '?', and it is cut to 60
+// bytes.
 //
 //   printable("a\tb") -> "a?b"
 #pragma once

@@ -1,4 +1,4 @@
-// The literals of Python that NumPy writes into the headers of its files.
+// Parses the Python literals that NumPy writes into the headers of its files.
 //
 //   parse_python("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }")
 //     -> dictionary {descr: text "<f4", fortran_order: flag 0, shape: tuple (integer 3, integer 4)}
@@ -16,12 +16,12 @@ struct PythonValue {
   Kind kind = Kind::none;
   int64_t integer = 0;  // of a flag: 0 or 1
   std::string text = {};
-  std::vector<PythonValue> items = {};  // of a dictionary the values; `key` names them
+  std::vector<PythonValue> items = {};  // of a tuple or list; of a dictionary its values, each with its `key`
   std::string key = {};
   const PythonValue* find(std::string_view member) const;
 };
 
-// Nothing where the text is anything else, nested deeper than 8, or has a key twice.
+// Returns nothing where the text is not such a literal, is nested deeper than 8, or has a key twice.
 std::optional<PythonValue> parse_python(std::string_view text);
 
 }  // namespace heddle::runtime::data

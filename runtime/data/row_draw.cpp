@@ -15,8 +15,8 @@ uint32_t drawn_by_class(const RowDraw& draw, KeyedRandom& random) {
   return draw.rows[begin + random.below(draw.ends[c] - begin)];
 }
 
-// A weight of 0 adds nothing to the sum, so that its row is never the first whose sum is larger. Products that round up
-// to the whole sum are of the first row that reaches it.
+// A row of weight 0 is never drawn: its sum equals that of the row before, so it is never the first larger one. Where
+// `at` rounds up to the whole sum, the first row that reaches this sum is drawn.
 uint32_t drawn_by_weight(const RowDraw& draw, KeyedRandom& random) {
   const double at = static_cast<double>(random.next() >> 11) * 0x1p-53 * draw.sums.back();
   auto row = std::ranges::upper_bound(draw.sums, at);

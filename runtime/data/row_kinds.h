@@ -1,4 +1,4 @@
-// Classes or groups of a table's rows, which draws go by.
+// RowKinds: the class or group of each row of a table, for draws.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace heddle::runtime::data {
 
-// Values of rows, numbered from 0 in the order in which they first appear.
+// The kind of each row. Kinds are numbered from 0 in the order in which they first appear.
 struct RowKinds {
-  std::vector<uint32_t> of_row;  // empty: not asked for, and all rows are of one kind
+  std::vector<uint32_t> of_row;  // empty: kinds are not used, and all rows have one kind
   uint32_t count = 0;
 
   bool empty() const { return of_row.empty(); }
   uint32_t of(size_t row) const { return empty() ? 0 : of_row[row]; }
   size_t parts() const { return empty() ? 1 : count; }
-  // That each of `rows` rows has a kind, where kinds are asked for.
+  // Checks that each of `rows` rows has a kind, where kinds are used.
   void check(int64_t rows) const;
 };
 
@@ -30,7 +30,7 @@ RowKinds numbered(const std::vector<T>& values) {
   return kinds;
 }
 
-// The rows of each kind that is asked for, in the order in which the kinds first appear in `order`.
+// The rows of each kind, in the order of `order`. The kinds have the order in which they first appear there.
 std::vector<std::vector<uint32_t>> rows_by_kind(const RowKinds& kinds, const std::vector<uint32_t>& order);
 
 }  // namespace heddle::runtime::data

@@ -1,4 +1,5 @@
-// The order of training rows: a permutation keyed by (seed, epoch), the same on every machine and for any batch size.
+// shuffled: the order of training rows, a permutation keyed by (seed, epoch). It is the same on every machine and for
+// any batch size.
 //
 //   shuffled(5, seed = 1, epoch = 0) -> {3, 0, 4, 1, 2}
 #pragma once
@@ -7,9 +8,9 @@
 
 namespace heddle::runtime::data {
 
-// Rows are numbered in 32 bits: a table holds fewer than 2^31.
+// Rows have 32-bit numbers: a table holds fewer than 2^31 rows.
 std::vector<uint32_t> shuffled(int64_t rows, uint64_t seed, uint64_t epoch);
-// In [0, below): how many elements later a row begins in this epoch.
+// Draws by how many elements a row begins later in this epoch, a number in [0, below).
 int64_t drawn_offset(uint64_t seed, uint64_t epoch, int64_t row, int64_t below);
 std::vector<uint32_t> in_order(int64_t rows);
 

@@ -1,9 +1,9 @@
-// The columns of a reader that are made of sound: log-mel features, samples, and how many of these a sound has.
+// SoundColumns: a reader's columns that are made of sound: log-mel features, samples, and the number of these.
 //
 //   SoundColumns sounds(request, {"log_mel", "length", ""}, {"wav", "wav", "text"});
 //   sounds.store(0, "a.wav", "a.wav", where, to)   -> f32[frames, mels] at `to`, and how many frames the sound has
 //
-// What is longer than its row is cut, what is shorter is followed by silence.
+// A sound that is longer than its row is cut; a shorter one is followed by silence.
 #pragma once
 #include <atomic>
 #include <filesystem>
@@ -18,17 +18,17 @@
 
 namespace heddle::runtime::data {
 
-// The keys of sounds: rate, mono, and those of log-mel features.
+// The keys of sounds: rate, mono, and the keys of log-mel features.
 const std::vector<Key>& sound_keys();
 
-// One row [samples] or [frames, mels] of sound, which may have a last axis of 1.
+// Makes rows [samples] or [frames, mels] of one column. A last axis of 1 may follow.
 class SoundRows {
  public:
   // `word` is "samples" or "log_mel". Throws UserError where the column or the settings do not fit.
   SoundRows(const ReaderRequest& request, const ColumnRequest& column, const std::string& word);
-  // Samples that a row depends on.
+  // How many samples, counted from the beginning, a row depends on.
   int64_t most() const { return most_; }
-  // Writes the row; its own frames or samples, those that were cut away too.
+  // Writes the row. Returns the number of the sound's frames or samples, including those that were cut.
   int64_t store(std::span<const double> samples, float* to) const;
   int64_t size_of(int64_t samples) const { return mel_ ? mel_->frames(samples) : samples; }
   int64_t length() const { return length_; }
@@ -39,34 +39,35 @@ class SoundRows {
   int64_t length_ = 0, most_ = 0;
 };
 
-// A sound of a row, and where a table names it.
+// A sound that a table names, and where it does.
 struct SoundPlace {
   size_t column = 0;
   int64_t row = 0;
-  std::string name;                      // from the data's folder
-  size_t file = 0;                       // of several
+  std::string name;                      // relative to the data folder
+  size_t file = 0;                       // number of the table's file, where there are several
   int64_t line = 0, column_in_line = 0;  // counted from 1
 };
 
 class SoundColumns {
  public:
-  // A word for each of the request's columns: "log_mel", "samples" or "length", "" for what is no sound.
+  // A word for each of the request's columns: "log_mel", "samples" or "length"; "" for other columns.
   SoundColumns(const ReaderRequest& request, std::vector<std::string> words, std::vector<std::string> sources);
   bool any() const;
   bool is_sound(size_t column) const { return rows_[column] != nullptr; }
   bool is_size(size_t column) const { return words_[column] == "length"; }
-  // The column whose length a column is.
+  // For a column of lengths: the sound column that it counts.
   size_t sound_of(size_t column) const { return sound_of_[column]; }
   ElementType type(size_t column) const { return is_sound(column) ? ElementType::f32 : ElementType::i32; }
 
-  // The row of a column of sound, of the elements f32, and how many frames or samples it has. Any thread may call it.
+  // Writes a row of a sound column as f32. Returns how many frames or samples the sound has. Any thread may call it.
   int64_t store(size_t column, const std::filesystem::path& file, const std::string& name, const Location& where,
                 std::byte* to) const;
-  // The rows of a table, by several threads, and the lengths of all columns. `fail` tells of a fault, and throws.
+  // Fills the sound columns of a table in several threads, and the columns of lengths. `fail` is called at a fault and
+  // throws.
   using Fail = std::function<void(const SoundPlace&, const UserError&)>;
   void read(const std::vector<SoundPlace>& sounds, const std::filesystem::path& root, const Location& where,
             Table& table, const Fail& fail) const;
-  // What is to be told of the rows so far.
+  // Notes for the user about the rows so far.
   std::vector<std::string> notes() const;
 
  private:
@@ -77,7 +78,7 @@ class SoundColumns {
   mutable std::vector<std::atomic<int64_t>> cut_, read_;  // by column
 };
 
-// What the setting "sound" of a reader says of each of its columns: {"features": "log_mel"}.
+// The word that the setting "sound" of a reader gives each of its columns: {"features": "log_mel"}.
 std::vector<std::string> sound_words(const ReaderRequest& request);
 Key sound_words_key();
 

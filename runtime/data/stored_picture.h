@@ -1,4 +1,5 @@
-// What formats of pictures have in common: the file says a size first, and its pixels come row by row.
+// The common interface of the picture readers GIF, TIFF and WebP: first the size is known, then the pixels come row by
+// row.
 //
 //   GifPicture gif(file);                     gif.stored = {.height = 480, .width = 640}, or {.fault = "..."}
 //   gif.decode(take);                         take(y, rgba) once for each row, in any order
@@ -19,8 +20,8 @@ inline constexpr const char* kInksHelp = "convert it to RGB: ImageMagick's mogri
 struct StoredPicture {
   int64_t height = 0, width = 0;
   int orientation = 1;     // picture_turn.h
-  std::string fault = {};  // why it is not read; else empty
-  std::string help = {};   // a remedy, where it is not to convert the file
+  std::string fault = {};  // why it cannot be read; else empty
+  std::string help = {};   // the remedy; empty: to convert the file
 };
 
 using TakeRow = std::function<void(int64_t y, std::span<const std::byte> rgba)>;

@@ -1,10 +1,10 @@
-// What the reader `synthetic` makes: rows that need no download. A record describes each kind of them.
+// SyntheticKind: the record of one kind of rows that the reader `synthetic` draws. Such rows need no download.
 //
 //   {"op": "synthetic", "kind": "shapes", "rows": 6000, "seed": 7, "image": "image", "label": "label"}
 //     -> image u8[32,32,3], label u8[]
 //
-// An element is a function of (kind, seed, row) and of the sizes that the model gives its inputs,
-// the same on every machine.
+// An element depends on (kind, seed, row) and on the sizes of the model's inputs alone: it is the same on every
+// machine.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -26,42 +26,43 @@ struct SyntheticRow {
 };
 
 struct SyntheticColumn {
-  std::string source;  // what an input's key says
+  std::string source;  // the word in an input's key
   ElementType type = ElementType::u8;
-  // Refuses an input of other sizes.
+  // Throws UserError where the input has other sizes.
   std::function<void(const ReaderRequest&, const ColumnRequest&)> check;
-  // One row of it, as many elements as `dims_of` says.
+  // Draws one row, with as many elements as `dims_of` says.
   std::function<void(const SyntheticRow&, std::byte* to)> draw;
-  std::function<std::string()> tokenizer = {};  // of ids: a tokenizer.json; empty: they are none
+  std::function<std::string()> tokenizer = {};  // for ids: makes a tokenizer.json; empty: no ids
 };
 
 struct SyntheticKind {
   std::string name;
   std::vector<SyntheticColumn> columns;
-  bool holds_out = false;  // whether some combinations are kept for rows with "held_out", and never drawn for others
-  // Of sounds: the settings that a reader of files has, so that a prediction reads files as rows were drawn.
+  bool holds_out = false;  // some combinations are drawn only for rows with "held_out"
+  // For sounds: the settings with which a prediction reads files so that they match the drawn rows.
   std::vector<ReaderSetting> sound = {};
   const SyntheticColumn& find(const ColumnRequest& c) const;  // throws UserError
 };
 
-// Whether rows with "held_out" alone have the combination of two parts: one in ten is so.
+// Whether the combination of two parts is drawn only for rows with "held_out": one in ten is.
 bool is_held_out(uint64_t first, uint64_t second);
 
-// Each kind registers itself from a file of its own in runtime/data/drawn.
+// Each kind registers itself in one file of runtime/data/drawn.
 struct RegisterSynthetic {
   explicit RegisterSynthetic(SyntheticKind kind);
 };
-// In the order of their names.
+// The names of all kinds, sorted.
 std::vector<std::string> synthetic_names();
 const SyntheticKind& synthetic_kind(const ReaderRequest& request);
 
-// Throws UserError where an input does not take what the kind draws, or the rows are too many.
+// Throws UserError where an input does not fit what the kind draws, or there are too many rows.
 TableHeader synthetic_header(const ReaderRequest& request);
 
-// All rows, by several threads. Throws as synthetic_header.
+// Draws all rows, in several threads. Throws as synthetic_header does.
 Table draw_table(const ReaderRequest& request);
 
-// Checks that kinds share: one number a row; a picture [height,width] or with a last axis of 1 or `channels` channels.
+// Checks that several kinds use. Throw UserError unless a row is one number, or a picture [height,width], which may
+// have a last axis of 1 or `channels`.
 void require_number(const ReaderRequest& request, const ColumnRequest& c);
 void require_picture(const ReaderRequest& request, const ColumnRequest& c, int64_t channels);
 

@@ -182,7 +182,7 @@ void TextCoder::encode(std::string_view text, std::vector<uint32_t>& ids, const 
     case TextUnit::tokens: break;
   }
   if (encoder_->encode(text, {}, ids)) return;
-  // The text once more, alone, to know the place.
+  // Encodes the text again as a file, to find the place of the error.
   const SourceFile alone{"", std::string(text)};
   try {
     std::vector<uint32_t> scratch;
@@ -210,7 +210,7 @@ void TextCoder::encode_characters(std::string_view text, std::vector<uint32_t>& 
   }
 }
 
-// Tokens of one character; the named ones have more.
+// Finds the tokens of one character. Named tokens have more.
 void TextCoder::number_characters() {
   for (uint32_t id = 0; id < tokenizer_->size(); ++id) {
     const std::optional<std::string_view> token = tokenizer_->token(id);

@@ -1,10 +1,10 @@
-// Text as elements of rows: ids of its tokens, and how many there are.
+// TextCoder, TextRows: turn text into rows of token ids, and count the tokens.
 //
 //   {"op": "text_folder", ..., "name": "characters", "size": "length", "end": "<end>"}
 //     -> TextCoder of the characters of the training rows: "Ho" -> name {0, 7, 31, pad...}, size 3
 //
-// All units of text are one tokenizer.json, made of the rows or read from a file. It travels in the weights, so that
-// a prediction has the same ids.
+// Every unit of text has a tokenizer.json, which is made from the rows or read from a file. It is saved with the
+// weights, so that a prediction uses the same ids.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -26,26 +26,27 @@ class Encoder;
 namespace heddle::runtime::data {
 
 enum class TextUnit { characters, bytes, tokens };
-// What an input's word says; nothing where it names no unit.
+// The unit that an input's word names; nothing where it names none.
 std::optional<TextUnit> text_unit(std::string_view word);
 
-// What a reader says of all its texts: names of tokens, "" for none.
+// A reader's settings for all its texts: names of special tokens; "" for none.
 struct TextSettings {
   std::string tokenizer;  // path of a tokenizer.json
   std::string padding, unknown, begin, end, mask;
   Location where_tokenizer, where_padding, where_unknown, where_begin, where_end, where_mask;
-  bool lengths = false;  // an input holds how many tokens there are
+  bool lengths = false;  // an input holds the number of tokens
 };
 TextSettings text_settings(const ReaderRequest& request);
-// The keys that it reads: tokenizer, padding, unknown, begin, end, mask_token.
+// The keys of TextSettings: tokenizer, padding, unknown, begin, end, mask_token.
 const std::vector<Key>& text_keys();
 
-// Throws UserError at a setting that says nothing: a token where no input is text, a tokenizer where none is of tokens.
+// Throws UserError at a setting that has no use: a token name where no input is text, a tokenizer where no input takes
+// "tokens".
 void require_text(const TextSettings& settings, bool text, bool tokens);
 
-// A tokenizer.json of these characters, behind the named tokens.
+// Makes a tokenizer.json of these characters. Named tokens have the first ids.
 std::string tokenizer_of(const TextSettings& settings, const std::set<uint32_t>& characters);
-// That of bytes, or the one in the file that the settings name. UserError where there is none.
+// The tokenizer.json of bytes, or that of the file that the settings name. Throws UserError where there is none.
 std::string tokenizer_of(const TextSettings& settings, TextUnit unit, const std::filesystem::path& root,
                          const Location& where);
 
@@ -58,13 +59,13 @@ class TextCoder {
   TextCoder& operator=(const TextCoder&) = delete;
 
   int64_t size() const;                                 // one more than the last id
-  ElementType stored(bool with_ignored = false) const;  // the smallest that holds all ids, and -100
+  ElementType stored(bool with_ignored = false) const;  // the smallest type for all ids; with_ignored: and for -100
   std::optional<uint32_t> begin() const { return begin_; }
   std::optional<uint32_t> end() const { return end_; }
   std::optional<uint32_t> padding() const { return padding_; }
-  // Tells of a fault at a byte of the text; does not return.
+  // Throws an error about the byte `offset` of the text.
   using Fail = std::function<void(size_t offset, const std::string& message, const std::string& help)>;
-  // Appends the ids of a text, without those of its begin and end.
+  // Appends the ids of a text, without begin and end tokens.
   void encode(std::string_view text, std::vector<uint32_t>& ids, const Fail& fail) const;
 
  private:
@@ -81,32 +82,32 @@ class TextCoder {
   std::optional<uint32_t> padding_, unknown_, begin_, end_;
 };
 
-// Why the input cannot take the ids, as a message; throws it at the column's place.
+// Throws UserError at the column's location where the input has fewer classes than there are ids.
 void require_places(const TextCoder& coder, const ColumnRequest& column);
 
-// A text's ids as a row of `length` elements: cut at the end, where it keeps `end`, or filled up with `padding`.
+// A text's ids as a row. A longer text is cut and keeps its end token; a shorter one is padded when it is stored.
 struct TextRow {
-  std::vector<uint32_t> ids;  // with begin and end
-  int64_t size = 0;           // of those that the row holds
+  std::vector<uint32_t> ids;  // with begin and end tokens
+  int64_t size = 0;           // number of ids in the row
   bool cut = false;
 };
-// How a text is laid out: with the tokens of its begin and end, where they are named, or as targets, which are -100
-// where there is no text.
+// The layout of a text's row. `begin`, `end`: with the begin and end tokens, where these are named. `targets`: padded
+// with -100.
 struct TextShape {
   bool begin = true, end = true, targets = false;
 };
 class TextRows {
  public:
-  // `column` is that of the ids; it and `settings` outlive this.
+  // `column` is the column of ids. `column` and `settings` must outlive this.
   TextRows(const ColumnRequest& column, TextUnit unit, const TextSettings& settings, TextShape shape = {});
   const TextCoder& coder() const { return coder_; }
   int64_t length() const { return length_; }
-  // The row stays until the next one.
+  // Encodes a text. The row stays valid until the next call.
   const TextRow& encode(std::string_view text, const TextCoder::Fail& fail);
-  // Of the row that was encoded last, as elements of the type.
+  // Write the row that was encoded last: its ids, or their number, as elements of the type.
   void store_ids(ElementType type, std::byte* to) const;
   void store_size(ElementType type, std::byte* to) const;
-  // What is to be told of the rows so far; "" for nothing.
+  // A note for the user about the rows so far, or "".
   std::string note() const;
 
  private:
@@ -122,7 +123,7 @@ class TextRows {
 void store_integer(ElementType type, int64_t value, std::byte* to);
 int64_t elements_of(const std::vector<int64_t>& dims);
 
-// Rows of text take no more room than files may hold. Throws UserError.
+// Throws UserError where rows of text would have more elements than Heddle allows.
 void require_text_room(const ReaderRequest& request, int64_t rows);
 
 }  // namespace heddle::runtime::data

@@ -11,7 +11,7 @@
 namespace heddle::runtime::data {
 namespace {
 
-// What is no text is told by its first piece, however large it is.
+// A binary file is recognised by its first piece, however large it is.
 void require_no_nul(const SourceFile& file, size_t from) {
   const size_t nul = file.text.find('\0', from);
   if (nul == std::string::npos) return;

@@ -1,4 +1,4 @@
-// A data file of text: valid UTF-8 without NUL, plain or compressed by gzip, and its lines.
+// TextFile: a text file of a data set and its lines. The text is valid UTF-8 without NUL, plain or compressed by gzip.
 //
 //   TextFile file(root, "names/French.txt", where);
 //   file.each_line([&](const TextLine& line) { ... });   // those that are not empty, without their ends
@@ -15,7 +15,7 @@
 
 namespace heddle::runtime::data {
 
-// Of one file, decompressed: larger texts are several files.
+// The most bytes of one file after decompression. A larger text must be split into several files.
 inline constexpr size_t kMostText = size_t{1} << 30;
 
 struct TextLine {
@@ -25,7 +25,8 @@ struct TextLine {
 
 class TextFile {
  public:
-  // Throws UserError: what concerns the file as a whole at `where`, what is wrong inside it with its place in the text.
+  // Throws UserError. An error about the whole file has the location `where`. An error inside the text names its line
+  // and column.
   TextFile(const std::filesystem::path& root, const std::string& name, const Location& where);
 
   std::string_view text() const { return std::string_view(file_.text).substr(mark_); }
@@ -42,9 +43,9 @@ class TextFile {
     }
   }
 
-  // All lines, the empty ones too: the one that begins at `at`, which moves behind it. False at the end.
+  // Reads the line that begins at `at`, and moves `at` behind it. Also returns empty lines. Returns false at the end.
   bool next_line(size_t& at, TextLine& line) const;
-  // The line and the column, in bytes and counted from 1, of a place in text().
+  // The line and the column of a byte of text(). Both count from 1; columns are bytes.
   LineColumn place(size_t offset) const;
   [[noreturn]] void fail(int64_t line, int64_t column, const std::string& message, const std::string& help = {},
                          const std::vector<Diagnostic>& notes = {}) const;
@@ -55,7 +56,8 @@ class TextFile {
   size_t mark_ = 0;  // bytes of the byte order mark
 };
 
-// An error inside a text that does not outlive it: its place becomes part of the message, "FILE:LINE:COLUMN: ...".
+// Rethrows an error whose location lies in a text that is about to be destroyed. The place becomes part of the message,
+// "FILE:LINE:COLUMN: ...".
 [[noreturn]] void rethrow_with_place(const UserError& error, const Location& where);
 
 }  // namespace heddle::runtime::data

@@ -1,4 +1,4 @@
-// Rows that are pairs of texts: a source and what it becomes, as in translation.
+// Parts of rows that are pairs of texts: a source and a target, as in translation.
 //
 //   "source"          ->  the text of the source
 //   "target", "next"  ->  that of the target behind its begin; up to its end, and -100 behind it
@@ -12,15 +12,15 @@
 
 namespace heddle::runtime::data {
 
-// What an input has of a pair.
+// The part of a pair that an input holds.
 struct PairPart {
-  std::string side;     // "source" or "target": texts of one side have one vocabulary
-  bool length = false;  // how many tokens it has, not the tokens
+  std::string side;     // "source" or "target": each side has one vocabulary
+  bool length = false;  // the number of tokens instead of the tokens
   TextShape shape;
 };
-// Nothing for a word that says no part.
+// Returns nothing where the word names no part.
 std::optional<PairPart> pair_part(std::string_view word);
-// What a token of the reader `parallel_text` is: "characters", "bytes" or "tokens".
+// The unit of text of the reader `parallel_text`: "characters", "bytes" or "tokens".
 std::string pair_unit(const ReaderRequest& request);
 
 }  // namespace heddle::runtime::data

@@ -44,7 +44,7 @@ void unmap_nothing(thandle_t, void*, toff_t) {}
 
 }  // namespace
 
-// Both say that it is told: libtiff's own handlers, which print, are not asked.
+// Both return that the message was handled, so that libtiff's own handlers do not print it.
 int TiffFile::note_error(TIFF*, void* self, const char*, const char* format, va_list words) {
   std::string& error = static_cast<TiffFile*>(self)->error_;
   if (error.empty()) error = printable(text_of(format, words));
@@ -54,7 +54,8 @@ int TiffFile::note_warning(TIFF*, void* self, const char*, const char* format, v
   auto& file = *static_cast<TiffFile*>(self);
   const std::string text = text_of(format, words);
   file.no_extra_samples |= text.find("as ExtraSamples") != std::string::npos;
-  // A directory with such a field opens as if it were not there: without its colours a palette's picture is grey.
+  // libtiff opens a directory in spite of such a field, and ignores the field: a palette picture without its colours
+  // would be grey.
   file.incomplete_ |= text.starts_with("IO error") || text.find("ColorMap") != std::string::npos;
   if (file.warning_.empty() || file.incomplete_) file.warning_ = printable(text);
   return 1;

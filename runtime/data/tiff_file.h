@@ -1,10 +1,11 @@
-// A TIFF in memory, opened by libtiff: its first directory, and what the library says instead of printing it.
+// TiffFile: a TIFF in memory that libtiff has opened. It reads fields of the first directory, and keeps the library's
+// errors and warnings, which are not printed.
 //
 //   TiffFile tiff(file);             !tiff: tiff.reason says what is missing, or wrong with it
 //   tiff.number(TIFFTAG_IMAGEWIDTH)  ->  640
 //   tiff.problem()                   the first error since `forget`, or the first warning where none came
 //
-// libtiff is opened by the first (picture_library.h).
+// The first TiffFile opens libtiff (picture_library.h).
 #pragma once
 #include <tiffio.h>
 
@@ -16,7 +17,7 @@
 
 namespace heddle::runtime::data {
 
-// Of what libtiff allocates at once, and of a strip or a tile.
+// Limit in bytes of one allocation of libtiff, and of a strip or a tile.
 inline constexpr int64_t kMostTiffBytes = int64_t{1} << 29;
 
 struct TiffLibrary {
@@ -48,7 +49,7 @@ class TiffFile {
 
   explicit operator bool() const { return tiff_ != nullptr; }
   TIFF* get() const { return tiff_; }
-  // A field of one number of 16 or 32 bits, its default where it is not there and has one, else 0.
+  // A field that is one number of 16 or 32 bits. Where the file lacks it: its default, or 0 where it has no default.
   uint16_t short_number(uint32_t tag) const;
   uint32_t number(uint32_t tag) const;
 
@@ -56,7 +57,7 @@ class TiffFile {
   void forget() { error_.clear(), warning_.clear(); }
 
   const TiffLibrary* library = nullptr;  // nullptr: `problem` says so
-  // The file does not say what its samples behind the colours are; libtiff then writes that nobody knows.
+  // The file lacks the field that describes its extra samples, for example opacity.
   bool no_extra_samples = false;
 
  private:

@@ -167,7 +167,7 @@ void ZipArchive::inflate_to(const ZipMember& member, int64_t size, const Room& r
   if (made < size) fail(fmt::format("'{}': compressed data ends early", printable(member.name)));
 }
 
-// Memory grows with what the archive really holds: a lying size costs nothing.
+// Memory grows with the bytes that the archive really has, so a wrong size cannot make it allocate much.
 std::vector<std::byte> ZipArchive::inflated(const ZipMember& member, int64_t size) const {
   std::vector<std::byte> out;
   inflate_to(member, size, [&](int64_t from, int64_t to) {
@@ -200,7 +200,8 @@ Mapping ZipArchive::mapped(const ZipMember& member) const {
     check(member, bytes(member.begin, member.size));
     return archive_.part(member.begin, member.size);
   }
-  // The file is as large as the directory says, so that is held against what deflate can make: 258 bytes of 2 bits.
+  // The temporary file gets the size in the directory. So that size is compared with the most that deflate can make:
+  // 258 bytes from 2 bits.
   constexpr int64_t kMostGrowth = 1032;
   if (member.size / kMostGrowth > member.stored_size)
     fail(fmt::format("the archive is damaged: '{}' has an impossible size", printable(member.name)));

@@ -1,4 +1,4 @@
-// Files of other tools, known by their content: what they are, and what to do.
+// Recognises files of other tools by their content, and tells how to convert them.
 //
 //   foreign_file("net.pt", Wanted::weights)
 //     -> {"a PyTorch checkpoint", "in PyTorch: safetensors.torch.save_file(model.state_dict(), \"w.safetensors\")"}
@@ -12,11 +12,11 @@ enum class Wanted { model, weights };
 struct ForeignFile {
   std::string what, help;
 };
-// Nothing where the file is none of them, or cannot be read. Looks at the first and the last bytes
-// of regular files only.
+// Returns nothing where the file is not recognised or cannot be read. Reads only the beginning and the end of the file,
+// which must be a regular one.
 std::optional<ForeignFile> foreign_file(const std::string& path, Wanted wanted);
 
-// Whether it begins as a file of weights (safetensors) does.
+// Whether the file begins as a weights file (safetensors) does.
 bool is_weights_file(const std::string& path);
 
 }  // namespace heddle::runtime

@@ -34,8 +34,8 @@ void make(const std::string& path, const std::string& another, bool& made) {
     refuse(path, "the folder cannot be made: " + ec.message(), "name a place where folders can be made");
 }
 
-// A child that a killed process has just started has its descriptors until it executes its own program: a moment, which
-// is waited for.
+// A killed process may have just started a child, which holds its descriptors, and so the lock, until exec. This takes
+// a moment, so we wait.
 int lock(const std::string& path, const std::string& busy) {
   constexpr int kAttempts = 100;
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

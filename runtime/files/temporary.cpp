@@ -46,7 +46,7 @@ bool lock_new(int fd, const std::string& path) {
          opened.st_ino == named.st_ino;
 }
 
-// Where a lock cannot be had, be it that somebody holds it or that the file system knows no locks, nothing is removed.
+// Removes nothing where it cannot get the lock, because another process holds it or the file system has no locks.
 void remove_abandoned(const std::string& path) {
   struct stat info {};
   if (lstat(path.c_str(), &info) != 0 || info.st_uid != geteuid()) return;
@@ -59,7 +59,7 @@ void remove_abandoned(const std::string& path) {
   close(fd);
 }
 
-// Once per process and place is enough: what is left there was left by processes before.
+// Sweeps a folder once per process, because only earlier processes have left files there.
 void sweep_once(const std::string& folder) {
   {
     static std::set<std::string>& swept = *new std::set<std::string>;

@@ -1,11 +1,11 @@
-// Files and folders that do not outlive their use, however the process ends.
+// TemporaryFolder, TemporaryFile: files and folders that are removed after use, however the process ends.
 //
 //   const TemporaryFolder folder;                    // /tmp/heddle-3f9a0c5518d27e64.tmp, of this user alone
 //   TemporaryFile draft("out", "out/w.safetensors"); // out/heddle-9b1d774e20c6aa85.tmp
 //
-// Each is removed by its destructor, or by clean_up_for_exit. A process that is killed removes nothing; but each is
-// locked (flock) while its process lives, so the next process that makes a temporary in the same place, or opens a
-// device, removes those that nobody locks. It touches only names of this form, of this user.
+// The destructor or clean_up_for_exit removes them. A killed process removes nothing. But each temporary is locked
+// (flock) while its process lives. So the next process that makes a temporary in the same place, or opens a device,
+// removes those without a lock. It removes only names of this form that belong to this user.
 #pragma once
 #include <memory>
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace heddle::runtime {
 
-// A new, empty folder under $TMPDIR, removed with everything in it.
+// An empty folder under $TMPDIR. It is removed with everything in it.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -29,7 +29,7 @@ class TemporaryFolder {
   int lock_ = -1;
 };
 
-// A new, empty file in `folder`, which errors call `name`.
+// An empty file in `folder`. Errors call it `name`.
 class TemporaryFile {
  public:
   TemporaryFile(const std::string& folder, const std::string& name);
@@ -37,7 +37,7 @@ class TemporaryFile {
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   File& file() { return *file_; }
-  // Gives it a name to stay, in the same folder; replaces what has that name.
+  // Makes the file permanent under a name in the same folder. Replaces a file of that name.
   void rename_to(const std::string& path);
 
  private:
@@ -46,11 +46,12 @@ class TemporaryFile {
 };
 
 bool is_temporary_name(std::string_view name);  // "heddle-", 16 hexadecimal digits, ".tmp"
-// Whether the path, or the link that it is, ends in such a name: what is written there would be swept away.
+// Whether the path, or the target of a link, has such a name. A file written there would be removed later.
 bool leads_to_temporary_name(const std::string& path);
 // Removes the temporaries in `folder` whose process has died.
 void sweep_temporaries(const std::string& folder);
-// Likewise where temporary folders are made, once in a process: a start that compiles nothing removes them, too.
+// The same for the folder in which temporary folders are made. It does so once per process, also when nothing is
+// compiled.
 void sweep_temporary_folders();
 
 }  // namespace heddle::runtime

@@ -52,8 +52,8 @@ fs::path target_of(const std::string& path) {
   return folder / fs::path(path).filename();
 }
 
-// Some file systems cannot sync a folder, and some folders may be written but not read; then the system's own time of
-// writing decides when a crash no longer undoes the rename.
+// Some file systems cannot sync a folder, and some folders may be written but not read. There, a crash can still undo
+// the rename until the system writes the folder.
 void sync_folder(const fs::path& folder) {
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return;

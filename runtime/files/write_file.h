@@ -1,12 +1,10 @@
-// Writes a file as a whole: a crash, a full disk or a signal leaves the old file or the new one,
-// never a part of one.
+// Writes a file atomically: after a crash, a full disk or a signal, either the old or the new file is there, complete.
 //
 //   require_replaceable("w.safetensors");                   // at the start of a run: throws where it could not be written
 //   replace_file("w.safetensors", {prefix, header, data});  // draft beside it, write, fsync, rename, fsync of the folder
 //
-// A symbolic link is followed: the file it leads to is replaced, and the link stays. What is not a
-// regular file, or is write-protected, is refused. The permissions of a file that is replaced are
-// kept.
+// A symbolic link is followed: its target is replaced, and the link stays. A target that is not a regular file, or is
+// write-protected, is an error. The permissions of a replaced file are kept.
 #pragma once
 #include <memory>
 #include <string>
@@ -17,13 +15,13 @@
 
 namespace heddle::runtime {
 
-// Throws UserError unless a file could be written there now; it makes a draft there and removes it.
+// Throws UserError unless a file can be written there now. It tests this with a draft, which it removes.
 void require_replaceable(const std::string& path);
-// Throws UserError where a file is there that holds something: the remedy is --overwrite.
+// Throws UserError where a file exists there and is not empty; the remedy is --overwrite.
 void require_new(const std::string& path);
 void replace_file(const std::string& path, const std::vector<std::string_view>& pieces);
 
-// A file that is written piece by piece and has its name only once it is whole; without `finish` the old one stays.
+// A file that is written piece by piece and replaces the old one in `finish`. Without `finish` the old file stays.
 class FileReplacement {
  public:
   explicit FileReplacement(const std::string& path);
@@ -35,8 +33,8 @@ class FileReplacement {
   std::unique_ptr<TemporaryFile> draft_;
 };
 
-// For text that a person may send anywhere, /dev/null and pipes included: a character device or a pipe is written in
-// place, anything else as a whole.
+// Writes text to a path that the user chose. A character device (such as /dev/null) or a pipe is written in place; any
+// other file is replaced atomically.
 void write_file(const std::string& path, std::string_view text);
 
 // Whether `path` leads to a character device or a pipe, which are written in place.

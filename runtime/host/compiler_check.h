@@ -1,10 +1,10 @@
-// Known answers: small kernels whose results are known, compiled by a compiler once before its code is trusted.
+// Tests a system compiler once before its code is used: compiles small kernels with known results, and compares.
 //
 //   check_compiler("/usr/bin/g++", cache)   // half a second, or a file of the cache
 //     -> {.options = CompilerOptions::fast, .cases = 23, .wrong = ""}
 //
-// g++ 12 vectorises loops wrongly in shapes that generated text could have (runtime/host/known_answers.cuh). The next
-// compiler has other faults; what the fast options get wrong is tried with the plain ones.
+// g++ 12 vectorises some loops wrongly that generated text could contain (runtime/host/known_answers.cuh). Another
+// compiler may have other faults. Where the fast options give wrong results, the plain options are tested.
 #pragma once
 #include <optional>
 #include <string>
@@ -15,14 +15,14 @@
 namespace heddle::runtime {
 
 struct CompilerCheck {
-  CompilerOptions options = CompilerOptions::fast;  // those that give the known answers
+  CompilerOptions options = CompilerOptions::fast;  // options that give the known results
   int cases = 0;
   std::string wrong;  // "guarded rows of 2, no contraction": what the fast options get wrong
 };
 
-// The result of an earlier check of this compiler, as it is on disk now.
+// The cached result of an earlier check of this compiler; nothing where the compiler's file has changed since.
 std::optional<CompilerCheck> find_compiler_check(const std::string& compiler, const KernelCache& cache);
-// Throws UserError when the known answers are wrong with the plain options, too.
+// Throws UserError when the results are wrong with the plain options, too.
 CompilerCheck check_compiler(const std::string& compiler, const KernelCache& cache);
 
 }  // namespace heddle::runtime

@@ -20,9 +20,9 @@ namespace {
 
 constinit thread_local bool small_objects = false;
 
-// mimalloc knows its own objects again by their address, and takes arrays of a GiB, and all others
-// where the system does not give the addresses it asks for, from where it does not look. Such an
-// object would be freed as one of malloc's.
+// mimalloc recognises its objects by their addresses. But arrays of a GiB, and all objects where the system does not
+// grant the addresses it asks for, lie outside of the addresses it checks. Such an object would be freed as one of
+// malloc's, which is an error.
 bool is_known_again(void* p) {
   constexpr int kGranule = 22;  // 4 MiB: no segment of mimalloc is smaller
   thread_local constinit uintptr_t known[64] = {};
@@ -38,7 +38,7 @@ void* take_small(size_t bytes, size_t align) {
   void* p = align <= alignof(std::max_align_t) ? mi_malloc(bytes) : mi_malloc_aligned(bytes, align);
   if (p == nullptr || is_known_again(p)) return p;
   mi_free(p);
-  small_objects = false;  // here, it never will be otherwise
+  small_objects = false;  // it would fail again on this machine
   return nullptr;
 }
 

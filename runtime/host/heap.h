@@ -1,16 +1,16 @@
-// The product's operator new and delete.
+// Heddle's operator new and delete.
 //
 //   use_small_object_heap();   // in main: this thread compiles
 //
-// Where a StepMemory lives it serves. Else a thread that has asked for it takes objects of up to 1
-// MiB from mimalloc: a compilation makes millions of small ones, and takes 1.3 s there where it
-// takes 2.2 s with malloc. Larger objects, all other threads and all libraries use malloc: mimalloc
-// takes tens of MiB of address space for each thread. Under AddressSanitizer, which has an operator
-// new of its own, nothing of this is there.
+// While a StepMemory lives, it serves its thread. Otherwise, a thread that has called use_small_object_heap takes
+// objects of up to 1 MiB from mimalloc. A compilation makes millions of small objects: it takes 1.3 s with mimalloc,
+// 2.2 s with malloc. Larger objects, other threads and libraries that call malloc use malloc, because mimalloc takes
+// tens of MiB of address space per thread. Builds with AddressSanitizer, which has its own operator new, have none of
+// this.
 #pragma once
 
 namespace heddle::runtime {
 
-void use_small_object_heap();  // on this thread, to its end
+void use_small_object_heap();  // for this thread, until it ends
 
 }  // namespace heddle::runtime

@@ -40,7 +40,7 @@ std::vector<std::string> keys_of(const std::vector<std::string>& parts, const st
   return keys;
 }
 
-// What the cache does not have is compiled, each part by a thread, and not yet stored.
+// Finds the parts in the cache, or compiles them, each in a thread. Does not store them yet.
 void find_or_compile(HostObjects& all, const std::string& compiler, CompilerOptions which, const KernelCache& cache) {
   const std::vector<std::string>& options = compiler_options(which);
   all.keys = keys_of(all.parts, compiler, options);
@@ -83,13 +83,13 @@ void HostLibrary::prepare_thread() const {
   }
 }
 
-// The compiler is checked beside its first work with the fast options, whose result is thrown away where they turn out
-// wrong. Only what a checked compiler made is stored, so what the cache has needs no check.
+// The compiler is checked while it compiles for the first time with the fast options. If these prove wrong, the result
+// is discarded. Only results of a checked compiler are stored, so cached code needs no check.
 HostObjects objects_for_host(const std::string& source, const KernelCache& cache) {
   const std::string compiler = find_compiler_path();
   HostObjects objects{.parts = split_source(source, kCompileParts), .keys = {}, .contents = {}, .check = {}};
   std::optional<CompilerCheck> check = find_compiler_check(compiler, cache);
-  // For another processor than this one nothing is compiled before it is known that it runs here.
+  // For another target than this processor, check first that its code runs here.
   if (!check && host_target() != kThisProcessor) check = check_compiler(compiler, cache);
   std::future<CompilerCheck> checking;
   const CompilerOptions which = check ? check->options : CompilerOptions::fast;

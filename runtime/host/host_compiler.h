@@ -14,33 +14,34 @@
 
 namespace heddle::runtime {
 
-// The host's entry of a kernel: runs block `block` of `blocks` on the calling thread.
+// The host entry point of a kernel: runs block `block` of `blocks` on the calling thread.
 using HostKernel = void (*)(void* const* arguments, int block, int blocks);
 
 struct HostCompiler {
   std::string path;     // "/usr/bin/g++"
   std::string version;  // "g++ (Debian 12.2.0-14) 12.2.0", its first line of --version
 };
-// $HEDDLE_CXX; g++, else clang++, else $CXX. Throws UserError(ExitCode::missing) with the remedy when there is none.
+// Returns $HEDDLE_CXX, else g++, else clang++, else $CXX. Throws UserError(ExitCode::missing) with the remedy when
+// there is none.
 HostCompiler find_host_compiler();
 
-// A loaded shared object. It stays loaded until the process ends: its code may have left pointers anywhere.
+// A loaded shared object. It stays loaded until the process ends, because pointers to its code may exist anywhere.
 class HostLibrary {
  public:
   HostKernel find(const std::string& kernel) const;  // nullptr when absent
-  // To be called by each thread before it runs a kernel, so that no kernel allocates: the text may hold a function
-  // heddle_prepare_thread that touches what is the thread's own.
+  // Each thread must call this before it runs a kernel, so that no kernel allocates. It calls the text's function
+  // heddle_prepare_thread, if there is one, which touches the thread-local memory.
   void prepare_thread() const;
 
   std::vector<void*> handles;
-  CompilerCheck check;  // of the compiler that made it
+  CompilerCheck check;  // of the compiler that was used
   bool cached = false;  // nothing was compiled
-  double seconds = 0;   // to compile or find, and load
+  double seconds = 0;   // to compile or find it, and to load it
 };
 
 HostLibrary compile_for_host(const std::string& source, const KernelCache& cache);
 
-// The same code, not loaded: of each part of the text its shared object.
+// The compiled code, not loaded: a shared object for each part of the text.
 struct HostObjects {
   std::vector<std::string> parts, keys;  // of the text; of the cache
   std::vector<std::string> contents;     // one per part
@@ -50,7 +51,7 @@ struct HostObjects {
 HostObjects objects_for_host(const std::string& source, const KernelCache& cache);
 
 inline constexpr const char* kHostObject = ".so";
-// What was compiled elsewhere: no compiler is looked for.
+// Loads code from a package. No compiler is needed.
 HostLibrary load_for_host(const std::string& source, const PackedCode& packed);
 
 }  // namespace heddle::runtime

@@ -21,9 +21,10 @@ namespace {
 
 // One more thread costs about two microseconds per launch; each should have this much to do.
 constexpr double kSecondsPerThread = 4e-6;
-// What one thread of generated text does at least: bytes from the second-level cache, and arithmetic.
+// Lower bounds for one thread of generated text: bytes per second from the second-level cache, and operations per
+// second.
 constexpr double kBytesPerSecond = 1.2e10, kFlopsPerSecond = 6e9;
-// Where each row is reduced, rows of ten or so leave most of a vector idle.
+// The same for row reductions: short rows, of about ten elements, leave most of a vector idle.
 constexpr double kRowFlopsPerSecond = 3e9;
 
 // An argument that is `bytes` further on with each turn of a loop.
@@ -163,7 +164,7 @@ struct HostDevice::Impl {
   explicit Impl(HostOptions o)
       : options(std::move(o)), pool(options.threads > 0 ? options.threads : available_processors()) {}
 
-  // The system promises more than it has, and ends whoever makes use of it.
+  // The system may grant more memory than it has, and end the process when it is used. So check first.
   void require_room(int64_t bytes) const {
     int64_t all = bytes;
     for (const auto& [memory, mapping] : allocations) all += static_cast<int64_t>(mapping.bytes);
@@ -305,7 +306,7 @@ void HostDevice::release(void* memory) {
   impl_->allocations.erase(it);
 }
 
-// One core alone does not use the memory's bandwidth.
+// Copies in several threads, because one core cannot use the full memory bandwidth.
 void HostDevice::write(void* to, const void* from, int64_t bytes) {
   constexpr int64_t kPiece = int64_t{1} << 15;
   const int64_t pieces = std::min<int64_t>((bytes + kPiece - 1) / kPiece, ThreadPool::kMostItems);
@@ -355,7 +356,7 @@ void HostDevice::wait(uint64_t submission) {
 int HostDevice::threads() const { return impl_->pool.threads(); }
 bool HostDevice::loaded_from_cache() const { return impl_->library.cached; }
 
-// A step lasts from the end of the one before to its own, so that the steps make up the whole run.
+// A step's time runs from the end of the step before to its own end, so the times add up to the whole run.
 StepProfile HostDevice::profile(size_t entry, int64_t repeats, bool spans) {
   std::vector<Step>& steps = impl_->entries.at(entry);
   StepTimer timer{.profile = {}, .threads = {}, .last = 0, .spans = spans};

@@ -1,5 +1,5 @@
-// HostDevice: runs programs on the processor. Kernels are compiled by the system compiler from the program's own text,
-// matrix products and convolutions go to oneDNN; both with results that do not depend on the number of threads.
+// HostDevice: runs programs on the processor. The system compiler compiles the program's kernel text. Matrix products
+// and convolutions are calls of oneDNN. Results do not depend on the number of threads.
 #pragma once
 #include <memory>
 #include <optional>
@@ -12,9 +12,9 @@
 namespace heddle::runtime {
 
 struct HostOptions {
-  int threads = 0;                        // 0: as many as processors this process may use
+  int threads = 0;                        // 0: one per processor that this process may use
   std::string kernel_cache;               // folder of compiled programs; empty: kernel_cache_folder()
-  std::optional<PackedCode> packed = {};  // all that is executed; nothing is compiled then
+  std::optional<PackedCode> packed = {};  // a package's code, all that may be executed; nothing is compiled then
 };
 
 class HostDevice final : public Device {
@@ -29,16 +29,16 @@ class HostDevice final : public Device {
   void prefetch(void* to, const void* from, int64_t bytes) override { write(to, from, bytes); }
   void read(void* to, const void* from, int64_t bytes) override;
   bool host_addressable() const override { return true; }
-  // Throws UserError when the compiler is missing or fails, or a library cannot take a call.
+  // Throws UserError when the compiler is missing or fails, or a library cannot execute a call.
   void load(const codegen::Program& program, const Segments& segments) override;
-  // Executes before it returns.
+  // Returns when all is executed.
   uint64_t submit(size_t entry, int64_t repeats) override;
   uint64_t poll() override;
   void wait(uint64_t submission) override;
   StepProfile profile(size_t entry, int64_t repeats, bool spans) override;
 
   int threads() const;
-  bool loaded_from_cache() const;  // the last load compiled nothing
+  bool loaded_from_cache() const;  // whether the last load compiled nothing
 
  private:
   struct Impl;

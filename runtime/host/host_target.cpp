@@ -28,8 +28,8 @@ bool in_name(char c) {
          std::string_view("-_.+").find(c) != std::string_view::npos;
 }
 
-// Of sets of instructions that compilers use where nobody asked for them. Others, such as haswell's
-// for transactions, do no harm where they are missing.
+// Whether the macro names an instruction set that compilers use without intrinsics. Others, such as haswell's
+// transactions, may be missing.
 bool names_instructions(const std::string& macro) {
   for (const char* start : {"__SSE", "__SSSE", "__AVX", "__FMA", "__F16C_", "__BMI", "__LZCNT", "__POPCNT", "__MOVBE",
                             "__XOP_", "__TBM_", "__APX", "__ARM_FEATURE_"})
@@ -37,7 +37,7 @@ bool names_instructions(const std::string& macro) {
   return false;
 }
 
-// What the compiler predefines for such a processor, and nothing where it does not know it.
+// The compiler's predefined macros for such a processor; nothing where it does not know the processor.
 std::set<std::string> instructions(const std::string& compiler, const std::string& target) {
   const TemporaryFolder folder;
   const ProcessResult result = run_process({compiler, "-march=" + target, "-dM", "-E", "-x", "c++", "/dev/null"},

@@ -1,4 +1,5 @@
-// relu over memory: what is below 0 becomes 0, nan stays nan. For library calls whose own relu turns nan into 0.
+// relu in place over memory: numbers below 0 become 0, nan stays nan. For library calls whose own relu turns nan into
+// 0.
 //
 //   {-1, 2, nan, -inf} -> {0, 2, nan, 0}
 #pragma once

@@ -1,7 +1,8 @@
 #pragma once
-// Small kernels with known answers, compiled once by each system compiler before its code is trusted. They are written as generated
-// text is, around the shapes that compilers have been found to get wrong. What a kernel should give is computed by loops over
-// volatile counters, which no compiler vectorises. The shared object exports one function, heddle_known_answers.
+// Small kernels with known answers, which test a system compiler before its code is used. They look like generated
+// text, and contain the forms of loops that compilers have been found to get wrong. The expected results are computed
+// by loops over volatile counters, which no compiler vectorises. The shared object exports one function,
+// heddle_known_answers.
 namespace {
 
 #if defined(__clang__)
@@ -16,7 +17,7 @@ namespace {
 #endif
 #define KERNEL static __attribute__((noinline)) void
 
-constexpr int kMost = 4096, kMargin = 64;  // elements; kernels may read a vector beside an array
+constexpr int kMost = 4096, kMargin = 64;  // elements; kernels may read one vector beyond an array
 float inputs[kMost + 2 * kMargin], results[kMost + 2 * kMargin];
 unsigned char bytes[kMost + 2 * kMargin];
 float* const x = inputs + kMargin;
@@ -24,7 +25,7 @@ float* const y = results + kMargin;
 unsigned char* const u = bytes + kMargin;
 using Kernel = void (*)(const float* __restrict, float* __restrict, int, int);
 
-// Short binary fractions: their sums are exact in any order.
+// The inputs are short binary fractions: their sums are exact in any order.
 void fill() {
   for (volatile int i = 0; i < kMost; i = i + 1) {
     x[i] = (float)(i * 7919 % 257 - 128) / 16;
@@ -38,7 +39,7 @@ void run(Kernel kernel, int first, int last) {
 }
 bool same(float a, float b) { return __builtin_memcmp(&a, &b, sizeof a) == 0; }
 
-// pad: rows of a few columns with `low` rows before and `high` behind.
+// A pad: rows of a few columns, with `low` rows before them and `high` rows after them.
 template <int columns, int low, int high>
 struct Guarded {
   static constexpr int kRows = 12;
@@ -60,7 +61,7 @@ struct Guarded {
   }
 };
 
-// The same within a row: a vector of which a part is guarded.
+// The same within a row: the guard holds for a part of a vector.
 template <int columns>
 struct GuardedRow {
   KERNEL kernel(const float* __restrict from, float* __restrict to, int first, int last) {
@@ -77,7 +78,7 @@ struct GuardedRow {
   }
 };
 
-// Sums of a few columns, of which an array behind the first elements fills a part.
+// Sums of columns. An array fills kLength elements from element kAt on; the others are 0.5.
 template <int columns>
 struct GuardedSums {
   static constexpr int kRows = 65, kAt = 61, kLength = 36;
@@ -129,7 +130,7 @@ struct ReversedSum {
   }
 };
 
-// The largest of a window of three by three over 11 x 11 points, with a border that is never chosen.
+// The maximum of windows of 3 x 3 over 11 x 11 points. Points outside are never chosen.
 template <int channels>
 struct Window {
   static constexpr int kSide = 11;

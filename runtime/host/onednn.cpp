@@ -59,7 +59,7 @@ std::string unsupported(const codegen::Library& call) {
   return {};
 }
 
-// oneDNN writes machine code into memory that it maps, and does not look whether the system gave it any: it would crash.
+// oneDNN maps memory for its machine code and does not check whether this succeeds; it would crash.
 void require_room() {
   constexpr size_t kNeeded = size_t{32} << 20;
   void* const room = mmap(nullptr, kNeeded, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -106,7 +106,7 @@ void move_to(T*& pointer, Move move) {
   if (pointer != nullptr) pointer = static_cast<T*>(const_cast<void*>(static_cast<const void*>(move(pointer))));
 }
 
-// Calls move(pointer) for each pointer into the call's memory, always in one order, and puts its answer there.
+// Replaces each pointer into the call's memory by move(pointer), always in the same order.
 template <class Move>
 void move_pointers(OnednnParts& p, Move move) {
   for (dnnl::memory& m : p.memories)
@@ -191,8 +191,8 @@ OnednnCall::OnednnCall(const codegen::Library& call, std::span<void* const> argu
                     "compile the program again with this version of oneDNN");
   }
   impl_ = std::make_unique<Impl>(Impl{call.title, build(call, arguments, workspace)});
-  // What the call would be one turn later tells which of its pointers move, and how far. Building it
-  // takes as long as building the call, so a call that stays is not built again.
+  // Building the call with the addresses of one turn later shows which pointers move, and how far. This takes as long
+  // as building the call, so it is skipped for calls that do not move.
   const std::vector<const char*> here = pointers_of(impl_->parts);
   for (const std::vector<void*>& later : next) {
     std::vector<std::ptrdiff_t>& strides = impl_->strides.emplace_back();

@@ -1,5 +1,5 @@
-// Builder: makes the parts of one call. Products and convolutions are a file each
-// (onednn_matmul.cpp, onednn_convolution.cpp).
+// Builder: builds the oneDNN primitives of one library call. onednn_matmul.cpp has the code for products,
+// onednn_convolution.cpp that for convolutions.
 //
 //   matmul of [16,1000000] and [1000000,16]  ->  one slice of 246 tasks, each of which adds 32 results to one in doubles
 //
@@ -26,7 +26,7 @@ inline int64_t product(const Dims& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
 }
 
-// Of images or volumes: `in`, `out`, `window` and what follows have a number per axis between batch and channels.
+// A convolution of images or volumes. `in`, `out`, `window` and the lists after them have a number per spatial axis.
 struct Convolution {
   int64_t n, c, o, groups;
   Dims in, out, window, strides, dilations, low, high;
@@ -36,18 +36,18 @@ struct Convolution {
   int64_t row() const { return product(out) / out[0]; }  // positions of one row of the result: all axes but the first
 };
 
-// Matrix sizes and strides in elements; `batch` matrices follow each other.
+// Sizes of a matrix product [m,k] x [k,n]; ta, tb: the operand is transposed. `batch` matrices follow each other.
 struct Product {
   int64_t batch, m, n, k;
   bool ta, tb;
 };
 
-// oneDNN adds products one after another in f32. So a long sum is cut into runs, whose results are
-// added in doubles. A run is as long as costs nothing: fewer positions of a filter gradient would
-// leave its kernels' loops short.
+// oneDNN adds products one after another in f32, which loses precision. So a long sum is cut into runs, whose results
+// are added in doubles. Runs are long enough to cost no speed: shorter ones would leave the loops of a filter
+// gradient's kernels too short.
 constexpr int64_t kFilterRun = 1024, kProductRun = 128;
-constexpr int64_t kWholeProduct = 4096;  // not cut: up to here runs take time
-constexpr int64_t kMostTasks = 4096;     // of a slice: each is an object of its own
+constexpr int64_t kWholeProduct = 4096;  // sums up to this length are not cut, since runs would cost time
+constexpr int64_t kMostTasks = 4096;     // of a slice, since each task is an object
 
 inline int64_t filter_runs_of(int64_t positions, int64_t row) {
   const int64_t run = std::max(kFilterRun, row);
@@ -64,7 +64,7 @@ inline dnnl::fpmath_mode fpmath_mode(const std::string& precision) {
   return precision == "bf16" ? dnnl::fpmath_mode::bf16 : dnnl::fpmath_mode::strict;
 }
 
-// Whether whole numbers in bytes are multiplied, [u8|i8] by i8, and added in i32 (onednn_int8.cpp).
+// Whether the call multiplies integers, u8 or i8 by i8, with sums in i32 (onednn_int8.cpp).
 bool multiplies_bytes(const codegen::Library& call);
 
 // Builds the parts of one call.
@@ -86,7 +86,7 @@ class Builder {
   }
   float* operand(size_t i) const { return static_cast<float*>(arguments_[i]); }
   float* result() const { return static_cast<float*>(arguments_[call_.operands.size()]); }
-  // A null address stays null: nothing is run then.
+  // A null address stays null: the call is only measured then.
   static float* at(float* p, int64_t elements) { return p == nullptr ? nullptr : p + elements; }
 
   float* take(size_t bytes) {
@@ -100,7 +100,7 @@ class Builder {
     return reinterpret_cast<double*>(take(static_cast<size_t>(count) * sizeof(double)));
   }
 
-  // Of a call that is only measured nothing is bound: its tasks never run.
+  // A call that is only measured binds no memory, because its tasks never run.
   dnnl_memory_t bind(const memory::desc& desc, void* address) {
     if (measured_) return nullptr;
     parts_.memories.emplace_back(desc, parts_.engine, address == nullptr ? DNNL_MEMORY_NONE : address);
@@ -114,7 +114,7 @@ class Builder {
     return std::ranges::any_of(call_.epilogue, [](const codegen::EpilogueStep& step) { return step.at_least == 0.0; });
   }
 
-  // Attributes are handles: each primitive gets its own.
+  // Returns fresh attributes for each primitive, since copies of attributes share one object.
   dnnl::primitive_attr attributes() const {
     dnnl::primitive_attr attr;
     attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -127,8 +127,8 @@ class Builder {
     return described<Primitive>(parts_.engine, attributes(), std::forward<Arguments>(arguments)...);
   }
 
-  // Scratch memory of one slice, so that slices may run at the same time. The tasks of a slice run
-  // one after another and share it.
+  // The scratch memory of one slice. Slices may run at the same time, so each has its own. The tasks of a slice run one
+  // after another and share it.
   struct Scratch {
     float* at = nullptr;
     size_t bytes = 0;
@@ -145,7 +145,7 @@ class Builder {
     list.push_back({primitive, std::move(arguments)});
   }
 
-  // A slice of one primitive.
+  // Adds a slice that has one primitive.
   template <class Descriptor>
   OnednnTask& add_slice(const Descriptor& desc, const dnnl::primitive& primitive,
                         std::vector<dnnl_exec_arg_t> arguments) {
@@ -161,7 +161,7 @@ class Builder {
         scratch);
   }
 
-  // The weights in the layout that a primitive asks for: packed once per call, before its slices.
+  // Returns the weights in the layout that a primitive asks for. They are packed once per call, before its slices run.
   void* packed(const memory::desc& plain, void* weights, const memory::desc& layout) {
     if (layout == plain) return weights;
     if (pack_.has_value() && *pack_ == layout) return packed_;
@@ -181,7 +181,7 @@ class Builder {
   bool has_lone_rows(const Product& p) const;
   void row_slice(const Product& p, const Product& part, int64_t batch, int64_t row, int64_t column);
   void matmul_slice(const Product& p, const Product& part, int64_t batch, int64_t row, int64_t column);
-  // Neighbouring parts of the inner side: `parts` of them, each of k numbers, as one batched product.
+  // Adjacent runs of the inner dimension: `parts` runs of k numbers each, computed as one batched product.
   struct Runs {
     int64_t begin = 0, k = 0, parts = 1;
   };
@@ -190,9 +190,9 @@ class Builder {
   };
   static std::vector<Runs> matmul_runs(const Product& p, const Product& part);
   static MatmulDescs matmul_descs(const Product& p, const Product& part, const Runs& runs);
-  // Serves all runs and slices of its size: they differ in their addresses alone.
+  // A primitive that all runs and slices of one size share: they differ only in their addresses.
   struct MatmulPrimitive {
-    std::array<int64_t, 5> size;  // of the part, then of its runs
+    std::array<int64_t, 5> size;  // sizes of the part, then of its runs
     bool bias;
     MatmulDescs memory;
     dnnl::matmul::primitive_desc desc;
@@ -214,13 +214,13 @@ class Builder {
                    const dnnl::convolution_backward_weights::primitive_desc& desc, OnednnTasks& tasks,
                    Scratch& scratch);
 
-  // `n` images or volumes of a convolution, channels last.
+  // Descriptor of `n` images or volumes with channels last.
   static memory::desc images(int64_t n, const Dims& sizes, int64_t c, memory::data_type type = kF32) {
     Dims dims = {n, c};
     dims.insert(dims.end(), sizes.begin(), sizes.end());
     return memory::desc(dims, type, sizes.size() == 3 ? memory::format_tag::ndhwc : memory::format_tag::nhwc);
   }
-  // The library's dimensions are o, i, h, w wherever they lie; in memory channels are last, as in images.
+  // The library's order of dimensions is always o, i, h, w. In memory, channels are last, as in images.
   static memory::desc weights(const Convolution& g, bool any, memory::data_type type = kF32) {
     using Tag = memory::format_tag;
     const bool volume = g.window.size() == 3, grouped = g.groups > 1;

@@ -27,7 +27,7 @@ Convolution Builder::geometry(const Dims& x, const Dims& w, const Dims& y) const
   return g;
 }
 
-// Where relu follows, a slice is worked off in pieces whose result is still in the cache then.
+// Where relu follows, a slice is computed in pieces, so that each result is still in the cache.
 void Builder::forward(const Convolution& g) {
   constexpr int64_t kPieceBytes = int64_t{1} << 19;
   const int64_t image = g.made(), image_bytes = image * static_cast<int64_t>(sizeof(float));
@@ -93,8 +93,8 @@ Band band_of(const Convolution& g, Share rows) {
 
 }  // namespace
 
-// A slice's positions in runs: several images each, one, or bands of an image's rows. What reads
-// padding alone is left out, where anything else is left.
+// Cuts a slice's positions into runs: several images, one image, or bands of an image's rows. Runs that read only
+// padding are left out, unless all do.
 std::vector<Builder::FilterRun> Builder::filter_runs(const Convolution& g, Share images) {
   const int64_t image = product(g.out), runs = filter_runs_of(images.size() * image, g.row());
   std::vector<FilterRun> all;

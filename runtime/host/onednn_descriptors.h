@@ -1,5 +1,4 @@
-// A primitive of either major version of oneDNN from the same arguments, and the only place that
-// tells the two apart.
+// Makes primitive descriptors from the same arguments with oneDNN 2 and oneDNN 3. No other code depends on the version.
 //
 //   described<dnnl::matmul>(engine, attributes, a, b, c)
 //     -> 2.x: an operation descriptor of (a, b, c), and the primitive's descriptor from it; 3.x: the primitive's descriptor at once

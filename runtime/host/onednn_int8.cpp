@@ -1,4 +1,4 @@
-// Products and convolutions of whole numbers in bytes. Their sums are of i32 and exact, whatever order they are added in.
+// Products and convolutions of 8-bit integers. Sums are in i32 and exact, in any order.
 #include "runtime/host/onednn_builder.h"
 
 namespace heddle::runtime::onednn {
@@ -24,7 +24,7 @@ char* Builder::bytes_of(size_t argument, int64_t offset) const {
   return first == nullptr ? nullptr : first + offset;
 }
 
-// Cut along rows: what the weights are packed into serves all slices. Batches of matrices are no products by a weight,
+// The product is cut along rows, so all slices share the packed weights. Batches of matrices have no weight operand,
 // and are cut along the batch.
 void Builder::int8_matmul() {
   const auto &a = call_.operands[0].dims, &c = call_.results[0].dims;

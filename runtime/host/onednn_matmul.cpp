@@ -37,7 +37,7 @@ void Builder::matmul() {
   }
 }
 
-// Where the program asks for them, and a's rows lie without gaps.
+// Whether rows are computed alone (row_product.h): the program asks for it, and a's rows lie without gaps.
 bool Builder::has_lone_rows(const Product& p) const { return integers(call_, "lone_rows", {0})[0] != 0 && !p.ta; }
 
 void Builder::row_slice(const Product& p, const Product& part, int64_t batch, int64_t row, int64_t column) {
@@ -62,7 +62,8 @@ void Builder::row_slice(const Product& p, const Product& part, int64_t batch, in
   parts_.slices.emplace_back().push_back(std::move(task));
 }
 
-// As many parts at once as have results of 64 KB. The last part is a product of its own, which has room for a bias.
+// One batched product computes as many runs as have 64 KB of results. The last run is a separate product, which can add
+// a bias.
 std::vector<Builder::Runs> Builder::matmul_runs(const Product& p, const Product& part) {
   constexpr int64_t kAtOnce = 32, kFloats = 16'384;
   if (p.k <= kWholeProduct) return {{0, p.k, 1}};

@@ -1,9 +1,9 @@
-// The primitives of one library call: what is packed first, the slices, what is unpacked last.
+// OnednnParts: the primitives of one library call. `before` packs, then the slices run, then `after` unpacks.
 //
 //   conv2d_filter_grad in 4 slices
 //     -> slices: 4 primitives that write 4 partial results; after: one reorder of their sum
 //
-// Private to the runtime's oneDNN files: the only ones that include its header.
+// Private to the runtime's oneDNN files. Only they include oneDNN's header.
 #pragma once
 #include <cstdint>
 #include <oneapi/dnnl/dnnl.hpp>
@@ -15,21 +15,21 @@
 
 namespace heddle::runtime {
 
-// Where relu is applied once a primitive has written it: rows of `columns` floats, `stride` floats apart.
+// The memory where relu is applied after a primitive has written it: rows of `columns` floats, `stride` floats apart.
 struct ReluRegion {
   float* first = nullptr;
   int64_t rows = 0, columns = 0, stride = 0;
 };
 
-// Where a result that a primitive has written without gaps belongs: rows of a wider matrix, `stride` floats apart.
+// Copies a result that a primitive has written without gaps into rows of a wider matrix, `stride` floats apart.
 struct Placement {
   const float* from = nullptr;
   float* to = nullptr;
   int64_t rows = 0, columns = 0, stride = 0;
 };
 
-// Results of which the sum is asked for: `parts` of them, one behind the other, are added to
-// `total`. Behind the last task's the sum is rounded into `to`.
+// Adds partial results: `parts` of them, which lie one after another, are added to `total`. After the last task, the
+// sum is rounded into `to`.
 struct Addition {
   double* total = nullptr;
   const float* from = nullptr;
@@ -38,14 +38,15 @@ struct Addition {
   bool first = true, last = true;
 };
 
-// In the place of a primitive: `count` products whose rows have the bits that they have alone, so many floats apart.
+// Used instead of a primitive: `count` row products (row_product.h). The three fields at the end are the distances in
+// floats from one product to the next.
 struct RowProducts {
   RowProduct first = {};
   int64_t count = 0, a_apart = 0, b_apart = 0, c_apart = 0;
 };
 
-// One primitive with its memory, ready to run, and the relu that follows while its result is in the cache. The relu is
-// not oneDNN's own: that one turns nan into 0.
+// One primitive with its memory, ready to run, and what follows while its result is in the cache. The relu is Heddle's,
+// because oneDNN's turns nan into 0.
 struct OnednnTask {
   dnnl::primitive primitive = {};
   std::vector<dnnl_exec_arg_t> arguments = {};
@@ -56,21 +57,21 @@ struct OnednnTask {
 };
 using OnednnTasks = std::vector<OnednnTask>;
 
-// Everything a call consists of. With null addresses it is only measured.
+// All parts of a call.
 struct OnednnParts {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream{engine};
   std::vector<dnnl::memory> memories;  // kept alive for the tasks
   OnednnTasks before, after;
   std::vector<OnednnTasks> slices;  // the tasks of one slice run in order, on one thread
-  std::vector<float*> partials;     // of `length` floats each, added in doubles into `sum`
+  std::vector<float*> partials;     // `length` floats each; their sum, in doubles, goes to `sum`
   float* sum = nullptr;
   int64_t length = 0;
   int64_t workspace = 0;
 };
 
-// With null addresses the call is only measured. Throws dnnl::error when oneDNN has no implementation. The calling
-// thread must be set to one OpenMP thread.
+// Builds the parts. With null addresses the call is only measured. Throws dnnl::error when oneDNN has no
+// implementation. The calling thread must be set to one OpenMP thread.
 OnednnParts build_onednn(const codegen::Library& call, std::span<void* const> arguments, void* workspace);
 
 }  // namespace heddle::runtime

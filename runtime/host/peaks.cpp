@@ -100,7 +100,7 @@ Peaks measure_peaks(int threads) {
   Peaks peaks{.flops = measure_flops(flops, pool), .bandwidths = {}};
   for (const auto& [bytes, up_to] : {std::pair{near, near}, std::pair{far, far}, std::pair{memory, kAny}})
     peaks.bandwidths.push_back({up_to, measure_bandwidth(text, pool, bytes)});
-  // What fits nearer is never slower: a machine that other work disturbs may measure so.
+  // Smaller sizes are never slower; on a disturbed machine a measurement may say so, so correct it.
   for (size_t i = peaks.bandwidths.size() - 1; i > 0; --i)
     peaks.bandwidths[i - 1].bytes_per_second =
         std::max(peaks.bandwidths[i - 1].bytes_per_second, peaks.bandwidths[i].bytes_per_second);

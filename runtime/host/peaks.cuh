@@ -1,5 +1,6 @@
 #pragma once
-// What this processor does at most: loops that only multiply and add in registers, or only move bytes. Compiled as kernels are.
+// Loops that measure the peaks of this processor. They only multiply and add in registers, or only move bytes. Compiled
+// as kernels are.
 
 #if defined(__AVX512F__)
 #define WIDTH 64
@@ -11,19 +12,19 @@
 #if defined(__clang__)
 #pragma clang fp contract(fast)
 #else
-#pragma GCC optimize("fp-contract=fast")  // a multiplication and an addition are one instruction where there is one
+#pragma GCC optimize("fp-contract=fast")  // multiplication and addition are one instruction, where possible
 #endif
 namespace {
 typedef float Floats __attribute__((vector_size(WIDTH)));
 typedef unsigned Words __attribute__((vector_size(WIDTH)));
-constexpr int kChains = 10;  // two units that take four or five cycles each: so many are under way at once
+constexpr int kChains = 10;  // two units with a latency of four or five cycles: so many operations are under way
 }  // namespace
 
 // arguments: turns (long long), where a sum goes (float), where the number of operations goes (double)
 extern "C" void peak_flops_host(void* const* arguments, int, int) {
   const long long turns = *(const long long*)arguments[0];
   Floats sums[kChains], factor = Floats{} + 0.999f, term = Floats{} + 1e-3f;
-  for (int c = 0; c < kChains; ++c) sums[c] = Floats{} + (float)(c + 2);  // none stays as it is
+  for (int c = 0; c < kChains; ++c) sums[c] = Floats{} + (float)(c + 2);  // each value changes in each turn
   for (long long t = 0; t < turns; ++t) {
 #if defined(__clang__)
 #pragma clang loop unroll(full)

@@ -1,4 +1,4 @@
-// What the host's processors do at most, measured: operations, and bytes from caches and memory.
+// Measures the peaks of the host's processors: operations per second, and bytes per second from caches and memory.
 //
 //   measure_peaks(2)   // half a second
 //     -> {.flops = 4.1e11, .bandwidths = {{1 MB, 2.6e11}, {16 MB, 1e11}, {any, 3.6e10}}}
@@ -8,7 +8,7 @@
 
 namespace heddle::runtime {
 
-// Bytes per second of what moves at most so many bytes, again and again.
+// The bandwidth of a loop that moves the same bytes again and again, at most `up_to_bytes` of them.
 struct Bandwidth {
   int64_t up_to_bytes = 0;
   double bytes_per_second = 0;
@@ -18,8 +18,8 @@ struct Peaks {
   std::vector<Bandwidth> bandwidths;  // by rising up_to_bytes; the last holds for any number
 };
 
-// With so many threads; 0: as many as processors this process may use. Copies and reads are measured, and the faster
-// of the two counts. Throws UserError where the compiler is missing or fails, or there is no memory.
+// Measures with `threads` threads; 0: one per processor that this process may use. Bandwidth is that of copies or of
+// reads, whichever is faster. Throws UserError where the compiler is missing or fails, or there is too little memory.
 Peaks measure_peaks(int threads);
 
 }  // namespace heddle::runtime

@@ -1,4 +1,4 @@
-// One call of the system compiler, and what its result depends on.
+// Runs the system compiler once. Also makes the cache key of the result, and loads the result.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,29 +8,32 @@
 
 namespace heddle::runtime {
 
-// Kernels are compiled with the fast options. Where a compiler gets known answers wrong with them, with the plain ones.
+// Kernels are compiled with the fast options; where a compiler fails the check (compiler_check.h) with them, with the
+// plain options.
 enum class CompilerOptions { fast, plain };
 const std::vector<std::string>& compiler_options(CompilerOptions which);
 
-// Names a result: of this text, these options, this compiler (path, size, date) and this processor (model, flags).
+// The cache key of a result. It depends on the text, the options, the compiler (path, size, date) and the processor
+// (model, flags).
 std::string compile_key(const std::string& source, const std::string& compiler,
                         const std::vector<std::string>& options);
 
-// The bytes of the shared object. Throws UserError when the compiler fails or takes too long.
+// Returns the bytes of the shared object. Throws UserError when the compiler fails or takes too long.
 std::string compile_shared_object(const std::string& source, const std::string& compiler,
                                   const std::vector<std::string>& options);
 
-// Loads a copy with a name of its own: the loader would take an old object for a new one of the same name, and a cache
-// entry that is overwritten in place would pull the code from under a running process. Stays loaded.
+// Loads a copy under a unique name, for two reasons. The loader would return an old object for a new one of the same
+// name. And a cache entry that is overwritten in place would change the code of a running process. The object stays
+// loaded.
 void* load_shared_object(std::string_view content);
 
-// Written whole: a compiler or loader that is given half a file makes something else of it. Throws UserError.
+// Writes the whole file or throws UserError: a compiler or loader must not get a part of a file.
 void write_temporary(const std::string& path, std::string_view content);
-// A compiler that finds no room cannot always say so in a log that lies beside its files: throws
-// UserError where there is none.
+// Throws UserError where there is no room on the disk. A compiler without room may be unable to say so, because its log
+// lies on the same disk.
 void require_room(const TemporaryFolder& folder);
 
-// The compiler's first errors with the lines of `source` around them, numbered.
+// The compiler's first errors, with the numbered lines of `source` around them.
 std::string numbered_errors(std::string_view log, std::string_view source);
 
 }  // namespace heddle::runtime

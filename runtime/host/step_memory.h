@@ -1,18 +1,15 @@
-// StepMemory: while one lives, `new` on its thread takes from a block of fixed memory instead of
-// the heap.
+// StepMemory: while one lives, `new` on its thread takes memory from a fixed block instead of the heap.
 //
 //   const StepMemory scope;
 //   dnnl_primitive_execute(...);   // the three to seven small objects it makes and destroys cost no allocation
 //
-// For library calls within a step, which allocate nothing of ours but do so behind our back. Two
-// things are not served: oneDNN 3 also asks malloc itself for parts of some primitives, and each
-// version does for products without AVX-512.
+// It serves library calls within a step, which allocate internally. It does not serve calls of malloc: oneDNN 3 makes
+// some for parts of some primitives, and every version for products without AVX-512.
 //
-// An object may outlive the scope, as what a library makes once for each thread does. A thread has
-// kBlocks blocks, and uses one from the start again only when everything taken from it has been
-// returned; meanwhile another one serves. When all are full, or there are more than kThreads
-// threads, the heap serves. Under AddressSanitizer, which has its own operator new, a StepMemory
-// does nothing.
+// An object may outlive the scope, for example one that a library makes once per thread. A thread has kBlocks blocks. A
+// block is reused from its start only when all objects taken from it have been returned; until then another block
+// serves. When all blocks are full, or there are more than kThreads threads, the heap serves. Under AddressSanitizer,
+// which has its own operator new, a StepMemory does nothing.
 #pragma once
 #include <cstddef>
 
@@ -27,10 +24,10 @@ class StepMemory {
 
   StepMemory();
   ~StepMemory();
-  static void leave_thread();  // to be called by a thread that ends: another may have its blocks
+  static void leave_thread();  // a thread calls this when it ends, so that another may take its blocks
 
-  // For operator new and delete (runtime/host/heap.cpp): nullptr where no scope or no block has
-  // room; whether `p` is ours.
+  // For operator new and delete (runtime/host/heap.cpp). `take` returns nullptr where there is no scope or no block has
+  // room. `give_back` returns whether `p` came from `take`.
   static void* take(size_t bytes, size_t align);
   static bool give_back(void* p);
 

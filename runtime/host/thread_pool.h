@@ -1,10 +1,10 @@
-// ThreadPool: a fixed set of threads that work off the items of one launch at a time.
+// ThreadPool: a fixed set of threads that execute the items of one launch at a time.
 //
 //   pool.run(8, [&](int64_t item) { ... });   // returns when all eight have run; the caller works too
 //
-// Item i belongs to the thread that share(8, t, threads) gives it to, so that consecutive launches find their data in
-// the caches of the same processors. A thread that is done takes over items that their owner has not begun: a launch
-// never waits for a thread that the system has not scheduled. Which thread runs an item must not matter to its result.
+// Thread t owns the items of share(8, t, threads), so that consecutive launches find their data in the caches of the
+// same processors. A thread that has finished takes over items that their owner has not begun. So a launch never waits
+// for a thread that the system has not scheduled. An item's result must not depend on the thread that runs it.
 //
 // A launch costs about a microsecond while the workers are awake: they spin for a short, bounded time before they
 // sleep. Nothing is allocated by a launch.
@@ -23,7 +23,7 @@ class ThreadPool {
  public:
   static constexpr int64_t kMostItems = 65535;
 
-  // At least 1, the calling thread included. Throws UserError when the system does not give as many.
+  // `threads`: at least 1, and includes the calling thread. Throws UserError when the system cannot start as many.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -48,8 +48,8 @@ class ThreadPool {
   struct TimeShare {
     double begin = 0, end = 0;
   };
-  // From now on each thread appends its part in each launch to its own list; nullptr: no longer. Work that the caller
-  // does alone is no launch.
+  // From now on each thread appends its part in each launch to its list; nullptr ends this. Work that the caller does
+  // alone is not recorded.
   void note_shares(std::vector<std::vector<TimeShare>>* by_thread) { shares_ = by_thread; }
 
   // Calls work() exactly once on every thread of the pool.
@@ -65,8 +65,8 @@ class ThreadPool {
 
  private:
   using Function = void (*)(void* context, int64_t item);
-  // The items a thread owns and nobody has begun, with the launch they belong to, in one word that changes at once:
-  // generation << 32 | next << 16 | end.
+  // The items of a thread that have not begun, and the launch that they belong to, in one atomic word: generation << 32
+  // | next << 16 | end.
   struct alignas(64) Queue {
     std::atomic<uint64_t> ticket{0};
   };
@@ -75,10 +75,10 @@ class ThreadPool {
   void launch(Function function, void* context, int64_t items);
   void work_loop(int thread);
   void take_part(int thread, uint32_t generation);
-  int64_t claim(Queue& queue, uint32_t generation);  // an item, or -1
+  int64_t claim(Queue& queue, uint32_t generation);  // returns an item, or -1
   void execute(int64_t item);
 
-  // Written by the caller before the tickets, read only by a thread that has claimed an item of this launch.
+  // The caller writes these before the tickets. Only a thread that has claimed an item of this launch reads them.
   Function function_ = nullptr;
   void* context_ = nullptr;
   int64_t items_ = 0;
@@ -95,17 +95,18 @@ class ThreadPool {
   std::vector<std::thread> workers_;
 };
 
-// Item `index` of `count` shares of [0, n): contiguous, sizes differ by at most one, the larger ones first.
+// Share number `index` of [0, n), which is cut into `count` contiguous shares. Sizes differ by at most one; the larger
+// shares come first.
 struct Share {
   int64_t begin = 0, end = 0;
   int64_t size() const { return end - begin; }
 };
 Share share(int64_t n, int64_t index, int64_t count);
 
-// Of a clock that never goes back, since some moment.
+// Seconds of a monotonic clock.
 double seconds_now();
 
-// Processors this process may run on.
+// The number of processors that this process may run on.
 int available_processors();
 
 }  // namespace heddle::runtime

@@ -1,4 +1,4 @@
-// Sums of floats in doubles, which lose nothing that a float could hold.
+// Adds arrays of floats in doubles, and rounds the sums once.
 //
 //   add_wide(total, a, n, true); add_wide(total, b, n, false); round_wide(y, total, n);   ->  y = a + b, rounded once
 #pragma once
@@ -6,7 +6,7 @@
 
 namespace heddle::runtime {
 
-// total = from where it is the first, else total + from.
+// add_wide: total = from where `first`, else total += from. round_wide: to = total, rounded.
 void add_wide(double* total, const float* from, int64_t count, bool first);
 void round_wide(float* to, const double* total, int64_t count);
 

@@ -1,10 +1,10 @@
-// A convolution, or the gradient of its image, by Winograd's transforms (runtime/host/winograd.h), as a fixed number of
-// slices of the batch that one thread each executes.
+// WinogradCall: a convolution, or its data gradient, by Winograd's transforms (runtime/host/winograd.h). The batch is
+// cut into a fixed number of slices. One thread executes each slice.
 //
 //   Library{impl = "winograd", op = "conv2d", operands = {f32[128,32,32,16], f32[16,3,3,16]}, slices = 8}
 //   -> the filter's transform, then eight slices of 16 images
 //
-// The workspace holds the transformed filter, and for each slice the tiles that it has at hand.
+// The workspace holds the transformed filter, and for each slice the tiles that it is computing.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -26,7 +26,8 @@ WinogradNeeds winograd_needs(const codegen::Library& call);
 // One call bound to its memory.
 class WinogradCall {
  public:
-  // As of OnednnCall: `next` has the arguments one turn later of each loop, empty where that loop does not move them.
+  // As OnednnCall. `next`: for each loop, the addresses of the arguments one turn later; empty where the loop does not
+  // move them.
   WinogradCall(const codegen::Library& call, std::span<void* const> arguments, void* workspace,
                const std::vector<std::vector<void*>>& next = {});
 
@@ -34,7 +35,7 @@ class WinogradCall {
   void advance(size_t loop, int64_t turns);
 
  private:
-  winograd::Images all_;  // of the whole batch, its addresses left out
+  winograd::Images all_;  // sizes of the whole batch, without addresses
   int64_t slices_ = 1;
   bool of_gradient_ = false, has_bias_ = false;
   size_t x_ = 0, filter_ = 1;  // among the arguments

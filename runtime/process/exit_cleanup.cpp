@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A child that dies, or another thread, may add a file while the folder is being removed: then it is tried again.
+// A dying child or another thread may add a file while the folder is being removed, so try again.
 void remove_for_good(const std::string& path) {
   constexpr int kAttempts = 200;
   std::error_code ec;

@@ -1,12 +1,12 @@
-// The ages of code points. PyPI's `tokenizers`, whose files we read, has the classes of Unicode 8 and the normal forms of
-// Unicode 9: a code point that came later has no class there, and is its own normal form. The ids of a text, and what a
-// model was trained on, depend on it.
+// The ages of code points: the Unicode version that introduced each. PyPI's `tokenizers`, whose files we read, has the
+// classes of Unicode 8 and the normal forms of Unicode 9. There, a later code point has no class and is its own normal
+// form. We do the same, because the ids of a text, and so the input of trained models, depend on it.
 #pragma once
 #include <cstdint>
 
 namespace heddle::runtime::text {
 
-// Whether Unicode 14 has a code point that Unicode 8, or 9, had not.
+// Whether the code point is in Unicode 14 but not yet in Unicode 8 (or 9).
 bool is_later_than_8(uint32_t code);
 bool is_later_than_9(uint32_t code);
 

@@ -1,9 +1,9 @@
-// Byte pair encoding (Sennrich, Haddow and Birch 2016): a piece's characters, joined pair by pair in the order of the
-// merges.
+// Byte pair encoding (Sennrich, Haddow and Birch 2016): the characters of a piece are joined pair by pair, in the order
+// of the merges.
 //
 //   merges "l o", "lo w":  "low" -> l o w -> lo w -> low
 //
-// One piece of n characters takes O(n log n).
+// A piece of n characters takes O(n log n).
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace heddle::runtime::text {
 
-// What joins two ids. Its rank is its place in the list.
+// A rule that joins two ids. Its rank is its place in the list.
 struct Merge {
   uint32_t left, right, joined;
 };
@@ -25,15 +25,16 @@ struct Bpe {
   Vocabulary vocabulary;
   std::vector<Merge> merges;
   std::optional<uint32_t> unknown;
-  std::string prefix, suffix;        // of characters that do not begin a piece, and of the last one
-  bool fuse_unknown = false;         // one unknown for a run of characters that have no token
-  bool ignore_merges = false;        // a piece that is a token is that token
-  std::vector<uint32_t> bytes = {};  // the tokens of bytes that stand for other characters; empty: there are none
+  std::string prefix, suffix;        // of characters after the first of a piece; of the last one
+  bool fuse_unknown = false;         // a run of characters without tokens becomes one unknown token
+  bool ignore_merges = false;        // a piece that is a token as a whole is not merged
+  std::vector<uint32_t> bytes = {};  // a token per byte, for characters without a token; empty: none
   std::set<std::string, std::less<>> special = {};
 };
 Model bpe_model(Bpe bpe);
 
-// The merge of two tokens by their names; throws UserError at `where` where the vocabulary lacks one, or what it makes.
+// The merge of two tokens that are given by name. Throws UserError at `where` where the vocabulary lacks one of them or
+// the joined token.
 Merge read_merge(const Vocabulary& vocabulary, std::string_view left, std::string_view right, const std::string& prefix,
                  const Location& where);
 

@@ -11,9 +11,9 @@ namespace heddle::runtime::text {
 
 uint32_t byte_character(unsigned char byte);
 void append_byte_level(std::string& out, std::string_view bytes);
-// The bytes behind the characters; nothing where one stands for none.
+// The inverse: the bytes that the characters stand for; nothing where a character is not in the alphabet.
 std::optional<std::string> from_byte_level(std::string_view characters);
-// Its expression, which splits a text into words with the space before them.
+// GPT-2's regular expression, which splits a text into words, each with the space before it.
 extern const char* const kByteLevelExpression;
 
 }  // namespace heddle::runtime::text

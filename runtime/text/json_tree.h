@@ -1,9 +1,10 @@
-// JSON of another tool's file, as a compact tree: 28 bytes for each value, and each value knows its place.
+// JsonTree: the JSON of a tokenizer file as a compact tree, with 28 bytes for each value. Each value knows its place in
+// the file.
 //
 //   JsonTree tree(file);  tree.root().find("model")->find("type")->text("'type'")  -> "BPE"
 //
-// A tokenizer.json holds a million values: strings are decoded when they are asked for. Faults are UserErrors at their
-// place: syntax, invalid UTF-8, a number that is none, nesting or size over the limits.
+// A tokenizer.json can hold a million values, so strings are decoded only when they are read. Errors are UserErrors at
+// their place: bad syntax, invalid UTF-8, a malformed number, nesting or size over the limits.
 #pragma once
 #include <cstdint>
 #include <initializer_list>
@@ -18,7 +19,7 @@ namespace heddle::runtime::text {
 
 class JsonTree;
 
-// A value of a tree, which must outlive it.
+// A value of a tree. The tree must outlive it.
 class JsonValue {
  public:
   enum class Kind : uint8_t { null, flag, number, text, list, object };
@@ -30,12 +31,12 @@ class JsonValue {
   std::string key() const;     // of a member
 
   uint32_t size() const;  // of a list or an object
-  // The first item or member, and the one behind this one.
+  // first: the first item or member. next: the item or member after this one.
   std::optional<JsonValue> first() const;
   std::optional<JsonValue> next() const;
   std::optional<JsonValue> find(std::string_view member) const;  // of an object
 
-  // Throw UserError at the value where it is of another kind; `what` names it in the message: "'vocab'".
+  // These throw UserError at the value where it has another kind. `what` names it in the message: "'vocab'".
   std::string text(std::string_view what) const;
   bool flag(std::string_view what) const;
   double real(std::string_view what) const;
@@ -54,7 +55,7 @@ class JsonValue {
   uint32_t index_;
 };
 
-// A vocabulary has fewer tokens.
+// The limit of ids: all are smaller.
 inline constexpr uint32_t kMaxIds = 1U << 22;
 
 class JsonTree {
@@ -67,7 +68,7 @@ class JsonTree {
   friend class JsonParser;
   struct Node {
     uint32_t begin, end;          // of the value's bytes
-    uint32_t key_begin, key_end;  // of its key with the quotes; both 0 in a list
+    uint32_t key_begin, key_end;  // of its key with quotes; both 0 in a list
     uint32_t next;                // 0: the last
     uint32_t size;                // of a list or an object, whose first value is the next node
     JsonValue::Kind kind;
@@ -79,7 +80,7 @@ class JsonTree {
 // "an object", for messages.
 std::string_view describe(JsonValue::Kind kind);
 
-// Throws at the first member that is not among `known`, or is given twice. `what` is whose members they are: "BPE".
+// Throws at the first member that is not in `known`, or is given twice. `what` names the object in messages: "BPE".
 void require_members(const JsonValue& object, std::initializer_list<std::string_view> known, std::string_view what);
 
 }  // namespace heddle::runtime::text

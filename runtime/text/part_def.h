@@ -1,10 +1,10 @@
-// The parts of a tokenizer and their kinds. Each kind registers itself from a file of its own, in the folder of its
-// family.
+// The parts of a tokenizer, and the records of their kinds. Each kind registers itself in one file, in the folder of
+// its family.
 //
 //   {"type": "Lowercase"}  ->  find_part<NormalizerDef>("Lowercase")->make(settings): a function from text to text
 //
-// A tokenizer normalizes a text, splits it into pieces, makes ids of each piece, and puts ids around them. Decoders go
-// the other way, from tokens to text.
+// A tokenizer has a normalizer, a pre-tokenizer, a model and a post-processor. They normalize a text, split it into
+// pieces, turn each piece into ids, and put ids around them. A decoder turns tokens back into text.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -23,9 +23,9 @@ namespace heddle::runtime::text {
 
 using Normalizer = std::function<std::string(std::string)>;
 using Tokens = std::vector<std::string>;
-using Decoder = std::function<Tokens(Tokens)>;  // the text is what they are together
+using Decoder = std::function<Tokens(Tokens)>;  // the text is their concatenation
 
-// A text and the pieces that models see: ranges of it, none of them empty.
+// A text and its pieces, which the model encodes one by one. Pieces are ranges of the text and not empty.
 struct Pieces {
   std::string text;
   std::vector<Range> ranges;
@@ -36,22 +36,22 @@ using PreTokenizer = std::function<void(Pieces&)>;
 struct Model {
   Vocabulary vocabulary;
   std::optional<uint32_t> unknown;
-  // Appends the ids of one piece; false where a character has none and there is no `unknown`.
+  // Appends the ids of one piece. Returns false where a character has no id and there is no `unknown`.
   std::function<bool(std::string_view piece, std::vector<uint32_t>& ids)> encode;
 };
-// What models are told beside their settings.
+// The arguments of ModelDef::make.
 struct ModelRequest {
   JsonValue settings;
-  std::set<std::string, std::less<>> special;  // tokens that no text may become
+  std::set<std::string, std::less<>> special;  // tokens that text must not be encoded to
 };
 
-// The ids put around a text: nothing stands for the text.
+// The ids around a text; the entry without a value is the place of the text.
 using Template = std::vector<std::optional<uint32_t>>;
 
 template <class Part, class Settings>
 struct PartDef {
   std::string name;
-  std::function<Part(const Settings&)> make;  // throws UserError at a setting that is wrong
+  std::function<Part(const Settings&)> make;  // throws UserError at an invalid setting
 };
 using NormalizerDef = PartDef<Normalizer, JsonValue>;
 using PreTokenizerDef = PartDef<PreTokenizer, JsonValue>;
@@ -59,7 +59,7 @@ using ModelDef = PartDef<Model, ModelRequest>;
 using DecoderDef = PartDef<Decoder, JsonValue>;
 struct PostProcessorDef : PartDef<Template, JsonValue> {};
 
-// Filled at start-up and frozen after.
+// Filled at start-up, constant afterwards.
 template <class Def>
 std::map<std::string, Def, std::less<>>& part_registry();
 
@@ -71,14 +71,14 @@ struct RegisterPart {
   }
 };
 
-// The part of an object by its "type". Throws UserError where it is not supported.
+// The record for the "type" of an object. Throws UserError where the type is not supported.
 const NormalizerDef& normalizer_of(const JsonValue& settings);
 const PreTokenizerDef& pre_tokenizer_of(const JsonValue& settings);
 const ModelDef& model_of(const JsonValue& settings);
 const PostProcessorDef& post_processor_of(const JsonValue& settings);
 const DecoderDef& decoder_of(const JsonValue& settings);
 
-// Settings with their defaults, where they are absent or null.
+// Read settings; `otherwise` is the value where they are absent or null.
 bool flag_or(const JsonValue& object, std::string_view key, bool otherwise);
 std::string text_or(const JsonValue& object, std::string_view key, std::string otherwise);
 JsonValue require(const JsonValue& object, std::string_view key);
@@ -86,9 +86,9 @@ JsonValue require(const JsonValue& object, std::string_view key);
 Pattern read_pattern(const JsonValue& pattern);
 Behavior read_behavior(const JsonValue& object);
 
-// Splits each piece by the pattern.
+// Splits each piece at the matches of the pattern.
 void split_pieces(Pieces& pieces, const Pattern& pattern, Behavior behavior, bool invert = false);
-// Rewrites each piece; `rewrite` is told whether it begins the whole text.
+// Replaces each piece by what `rewrite` appends to `out`. `first`: the piece begins the whole text.
 void rewrite_pieces(Pieces& pieces,
                     const std::function<void(std::string_view piece, bool first, std::string& out)>& rewrite);
 

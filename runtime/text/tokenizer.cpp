@@ -115,7 +115,7 @@ bool Encoder::encode(std::string_view text, const EncodeOptions& options, std::v
 void Encoder::encode(const SourceFile& file, Range range, const EncodeOptions& options, std::vector<uint32_t>& ids) {
   const std::string_view text = std::string_view(file.text).substr(range.begin, range.end - range.begin);
   if (encode(text, options, ids)) return;
-  // The shortest beginning that fails ends with the character that has no token.
+  // Bisection: the shortest beginning of the text that fails ends with the character that has no token.
   std::vector<uint32_t> ends;
   for (size_t at = 0; at < text.size();) {
     next_code(text, at);

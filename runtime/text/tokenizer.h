@@ -1,11 +1,12 @@
-// Tokenizer: ids of a text, and the text of ids.
+// Tokenizer: turns a text into ids, and ids into text.
 //
 //   const Tokenizer tokenizer = read_tokenizer(files, "tokenizer.json");
 //   Encoder encoder(tokenizer);                       // of one thread: it remembers words
 //   encoder.encode(file, range, {}, ids)              // UserError at a character that has no token
 //   tokenizer.decode({464, 3290}, Specials::leave_out) -> "The dog"
 //
-// Special tokens in a text are plain text unless they are asked for: a user who writes "<|endoftext|>" ends nothing.
+// Special tokens in a text are plain text unless the caller asks for them. So a user who writes "<|endoftext|>" does
+// not end a text.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -23,7 +24,7 @@
 
 namespace heddle::runtime::text {
 
-// Ids that a reader asks for by what they are for.
+// The ids of tokens with a role, for readers.
 struct NamedIds {
   std::optional<uint32_t> begin, end, padding, unknown;
 };
@@ -34,7 +35,7 @@ struct Tokenizer {
   Model model;
   Normalizer normalizer;       // empty: none
   PreTokenizer pre_tokenizer;  // empty: none
-  Decoder decoder;             // empty: tokens with spaces between them
+  Decoder decoder;             // empty: joins the tokens with spaces
   Template around = {std::nullopt};
   std::map<uint32_t, AddedToken> added;
   TokenFinder raw, normalized;  // of `added`
@@ -42,28 +43,28 @@ struct Tokenizer {
 
   // One more than the last id.
   uint32_t size() const;
-  // Nothing where no token has the id.
+  // Returns nothing where no token has the id.
   std::optional<std::string_view> token(uint32_t id) const;
   std::optional<uint32_t> find(std::string_view token) const;
-  // Throws UserError at `where` where no token has an id.
+  // Throws UserError at `where` at an id that no token has.
   std::string decode(std::span<const uint32_t> ids, Specials specials, const Location& where = {}) const;
 };
 
-// The ids that a file's added tokens and its model name.
+// Finds these ids among the added tokens and in the model.
 NamedIds named_ids(const Tokenizer& tokenizer);
 
 struct EncodeOptions {
-  bool special = false;  // special tokens in the text are those
-  bool around = false;   // what the file puts around a text, such as [CLS] and [SEP]
+  bool special = false;  // finds special tokens in the text
+  bool around = false;   // adds the ids around a text, such as [CLS] and [SEP]
 };
 
 class Encoder {
  public:
   explicit Encoder(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
-  // Appends the ids of a part of a file, which is valid UTF-8. Throws UserError at its first character that has no
-  // token, where the tokenizer has no unknown.
+  // Appends the ids of a part of a file, which must be valid UTF-8. Throws UserError at the first character without a
+  // token, where the tokenizer has no unknown token.
   void encode(const SourceFile& file, Range range, const EncodeOptions& options, std::vector<uint32_t>& ids);
-  // The same of a text; false where a character has no token.
+  // The same for a text. Returns false where a character has no token.
   bool encode(std::string_view text, const EncodeOptions& options, std::vector<uint32_t>& ids);
 
  private:
@@ -75,11 +76,12 @@ class Encoder {
   Pieces pieces_;
 };
 
-// A tokenizer.json; a folder that holds one, or GPT-2's vocab.json and merges.txt; or such a vocab.json itself. The
-// files are put into `files`, which messages point into. Throws UserError at what is wrong or not supported.
+// Reads a tokenizer. `path` is a tokenizer.json, a folder with one or with GPT-2's vocab.json and merges.txt, or such a
+// vocab.json. The files are added to `files`, into which messages point. Throws UserError at the first part that is
+// wrong or not supported.
 Tokenizer read_tokenizer(std::deque<SourceFile>& files, const std::string& path);
 
-// The same of a text that holds a tokenizer.json. The file outlives the tokenizer: its messages point into it.
+// Reads a tokenizer.json that is in memory. `file` must outlive the tokenizer, whose messages point into it.
 Tokenizer read_tokenizer_json(const SourceFile& file);
 
 }  // namespace heddle::runtime::text

@@ -19,7 +19,7 @@ namespace {
 
 using Special = std::vector<std::string>;
 
-// What stands around the model in a tokenizer.json, and words as the model sees them.
+// The parts of a tokenizer.json around the model, and the pre-tokenizer that makes the model's words.
 struct Frame {
   std::string normalizer = "null", pre_tokenizer = "null", decoder = "null";
 };
@@ -127,7 +127,7 @@ void require_room(uint32_t size, size_t needed, const char* what) {
                     fmt::format("give --vocab {} or more", needed));
 }
 
-// What must be there: the names, and a new one where it is not given.
+// The special tokens, with an unknown token added where none is given.
 Special with_unknown(Special special, const char* unknown) {
   if (std::ranges::find(special, unknown) == special.end()) special.insert(special.begin(), unknown);
   return special;

@@ -152,7 +152,7 @@ Tokens em_step(const Tokens& tokens, const Counted& words) {
   return kept;
 }
 
-// Removes those without which the words become the least less likely.
+// Removes the tokens whose loss lowers the likelihood of the words least.
 Tokens pruned(const Tokens& tokens, const Counted& words, size_t size) {
   const Trie trie = trie_of(tokens);
   std::vector<double> uses(tokens.size(), 0.0);

@@ -1,4 +1,4 @@
-// Trie: all tokens that a text begins with, in one table keyed by node and byte.
+// Trie: finds all tokens that a text begins with. It is one hash table keyed by node and byte.
 //
 //   trie.each_prefix("there", f)  calls f(3, id of "the"), f(5, id of "there")
 #pragma once
@@ -10,7 +10,7 @@ namespace heddle::runtime::text {
 
 class Trie {
  public:
-  // The id of a token that is there already is replaced.
+  // Adds a token. Where it exists, its id is replaced.
   void add(std::string_view token, uint32_t id) {
     uint32_t node = 0;
     for (const char c : token) {
@@ -26,7 +26,7 @@ class Trie {
     ids_[node] = id;
   }
 
-  // From the shortest to the longest.
+  // Calls found(length, id) for each token that `text` begins with, from the shortest to the longest.
   template <class Found>
   void each_prefix(std::string_view text, Found found) const {
     uint32_t node = 0;

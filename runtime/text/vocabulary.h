@@ -1,4 +1,4 @@
-// Vocabulary: tokens by id and ids by token, in one block of text and one table.
+// Vocabulary: finds tokens by id and ids by token. All tokens are in one string, with one hash table.
 //
 //   vocabulary.find("the") -> 262,  vocabulary.token(262) -> "the"
 #pragma once
@@ -14,11 +14,11 @@ namespace heddle::runtime::text {
 
 class Vocabulary {
  public:
-  // Returns false where the token or the id is there already. Ids may come in any order.
+  // Adds a token. Returns false where the token or the id exists. Ids may come in any order.
   bool add(std::string_view token, uint32_t id);
   std::optional<uint32_t> find(std::string_view token) const;
   bool holds(uint32_t id) const { return id < places_.size() && places_[id].there; }
-  std::string_view token(uint32_t id) const;                               // of an id that it holds
+  std::string_view token(uint32_t id) const;                               // `id` must be held
   uint32_t size() const { return static_cast<uint32_t>(places_.size()); }  // one more than the last id
   size_t longest() const { return longest_; }                              // bytes of the longest token
 
@@ -35,13 +35,14 @@ class Vocabulary {
   size_t count_ = 0, longest_ = 0;
 };
 
-// {"the": 262, ...}. Throws UserError at a token or an id that is given twice or is outside.
+// Reads {"the": 262, ...}. Throws UserError at a token or an id that is given twice, and at an id out of range.
 Vocabulary read_vocabulary(const JsonValue& object);
 
-// Throws UserError at `where` where a token is longer than 1024 bytes: a search for the longest token would take too long.
+// Throws UserError at `where` where a token is longer than 1024 bytes: searching for the longest token would take too
+// long.
 void require_short(std::string_view token, const Location& where);
 
-// <0x00> to <0xFF>, where the vocabulary has them all. Throws UserError at `where` where it lacks one.
+// The ids of the tokens <0x00> to <0xFF>. Throws UserError at `where` where the vocabulary lacks one.
 std::vector<uint32_t> byte_tokens(const Vocabulary& vocabulary, const Location& where);
 
 }  // namespace heddle::runtime::text

@@ -26,7 +26,7 @@ WordCache::Place WordCache::find(std::string_view piece) const {
 }
 
 void WordCache::add(std::string_view piece, uint64_t hash, std::span<const uint32_t> ids) {
-  if (table_.empty() || count_ == kMost || ids_.size() + ids.size() > kMostIds) {  // full: what is common comes again
+  if (table_.empty() || count_ == kMost || ids_.size() + ids.size() > kMostIds) {  // full: start again empty
     table_.assign(kSlots, {});
     text_.clear();
     ids_.clear();

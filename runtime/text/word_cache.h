@@ -1,4 +1,4 @@
-// The ids of pieces that came before: most words of a text are ones that it has had.
+// WordCache: keeps the ids of pieces, since most words of a text occur several times.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -10,7 +10,7 @@ namespace heddle::runtime::text {
 
 class WordCache {
  public:
-  // The table's place of a piece, and the ids where it is known. Valid until the next `add`.
+  // The result of `find`: the hash of a piece, and its ids where it is known. Valid until the next `add`.
   struct Place {
     uint64_t hash = 0;
     bool known = false;
@@ -23,7 +23,7 @@ class WordCache {
  private:
   struct Entry {
     uint64_t hash = 0;
-    uint32_t text = 0, text_size = 0, ids = 0, count = 0;  // of no ids, too: `there` says
+    uint32_t text = 0, text_size = 0, ids = 0, count = 0;  // a piece may have no ids, so `there` marks used entries
     bool there = false;
   };
   size_t slot(std::string_view piece, uint64_t hash) const;

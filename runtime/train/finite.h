@@ -1,4 +1,4 @@
-// Where numbers stopped being finite: what a failed training is told with.
+// Finds nan and infinities in the parameters of a training, for error messages.
 //
 //   parameter_not_finite(executable)    -> {"fc1.weight", nan}
 #pragma once
@@ -16,10 +16,10 @@ struct NotFinite {
   double value = 0;  // nan, inf or -inf
 };
 
-// The first parameter or buffer that holds nan or an infinity. Moments and counters are not looked
-// at: an infinite second moment only stops its weight.
+// Returns the first parameter or buffer that holds nan or an infinity. Moments and counters are not checked: an
+// infinite second moment only stops the update of its weight.
 std::optional<NotFinite> parameter_not_finite(Executable& executable);
-// The same of a copy of all states.
+// The same for a copy of all states.
 std::optional<NotFinite> parameter_not_finite(const codegen::Program& program, std::span<const std::byte> states);
 
 }  // namespace heddle::runtime

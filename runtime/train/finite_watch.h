@@ -1,4 +1,5 @@
-// FiniteWatch: the states of a training as they were a moment ago, from which its last steps are done once more.
+// FiniteWatch: keeps a recent copy of a training's states, so that the last steps can be replayed to find the first
+// faulty one.
 //
 //   FiniteWatch watch(executable);
 //   watch.begin();                          // all states are copied: what is in the parameters is finite
@@ -7,8 +8,8 @@
 //   watch.replay({.steps = 24, .run = one, .faulty = is_faulty}) -> 17
 //                                           // the states are those before step 17 (from 0), which was faulty again
 //
-// A copy reads and changes nothing. It is made when the one before it took a fortieth of the time since then at most, so
-// it costs a training little however large its states are, and few steps are done once more.
+// Copying does not change the training. A copy is made when the time since the last one is at least 40 times what that
+// copy took. So copies cost little even for large states, and few steps are replayed.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -24,19 +25,20 @@ namespace heddle::runtime {
 class FiniteWatch {
  public:
   explicit FiniteWatch(Executable& executable) : executable_(executable) {}
-  // The states are those before the first of some steps, and no parameter holds what is not finite.
+  // Starts the watch before the first of some steps. All parameters must be finite.
   void begin();
-  // After so many of them, all executed or submitted: false where a parameter is not finite.
+  // Called after `steps` of them have been executed or submitted. Returns false where a parameter is not finite.
   bool look(int64_t steps);
 
   struct Replay {
-    int64_t steps = 0;                         // that were executed
-    std::function<void(int64_t step)> run;     // that one, from 0, with the states as they are
-    std::function<bool(int64_t step)> faulty;  // whether the step that was run is; so is one that ruins a parameter
+    int64_t steps = 0;                         // how many were executed
+    std::function<void(int64_t step)> run;     // runs step `step`, counted from 0, on the current states
+    std::function<bool(int64_t step)> faulty;  // whether the step was faulty, apart from its parameters
   };
-  // The first faulty step; nothing where none is this time.
+  // Replays the steps from the last copy. Returns the first faulty step, with the states before it; nothing where no
+  // step is faulty.
   std::optional<int64_t> replay(const Replay& replay);
-  const std::optional<NotFinite>& parameter() const { return parameter_; }  // that was not finite when last looked at
+  const std::optional<NotFinite>& parameter() const { return parameter_; }  // that was not finite at the last look
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -1,5 +1,5 @@
-// Metrics of an epoch or a split, which the program adds up itself: its entries add to totals, "reset" sets those to
-// zero, "metrics" divides them. Batches of 128 and 16 weigh as their rows do.
+// Metrics: the metrics of an epoch or a split. The program itself adds them up: its entries add to totals, "reset" sets
+// the totals to zero, "metrics" divides them. So each row has the same weight, whatever its batch.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,21 +8,21 @@
 
 namespace heddle::runtime {
 
-// A number, or several: one for each class, a matrix.
+// A metric: one number, or several (one for each class, or a matrix).
 struct MetricValue {
   std::string name;
-  double value = 0;  // where dims is empty
+  double value = 0;  // used where dims is empty
   std::vector<int64_t> dims = {};
-  std::vector<double> values = {};  // row by row, where it is not
+  std::vector<double> values = {};  // row-major, where dims is not empty
 };
 using MetricValues = std::vector<MetricValue>;
 
 class Metrics {
  public:
-  // Of a program with the entries "reset" and "metrics"; it must outlive this.
+  // The program must have the entries "reset" and "metrics", and outlive this.
   explicit Metrics(Executable& executable);
   void reset();
-  MetricValues values();  // the loss, then the metrics, of all that ran since the reset; nan where nothing counted
+  MetricValues values();  // the loss, then the metrics, since the last reset; nan where nothing counted
 
  private:
   Executable& executable_;

@@ -23,7 +23,7 @@ std::string epoch_text(int64_t epoch, int64_t epochs) {
   return epochs > 0 ? fmt::format("epoch {}/{}", epoch, epochs) : fmt::format("epoch {}", epoch);
 }
 
-// What stays is whole: it continues below where the terminal has no room.
+// A line that stays is printed in full: it wraps where the terminal is too narrow.
 std::string in_lines(const std::string& text, size_t columns) {
   std::string out, line;
   for (size_t begin = 0; begin < text.size();) {

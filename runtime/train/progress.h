@@ -1,10 +1,11 @@
-// What a person sees of a run: one line that renews itself on a terminal, one line per epoch elsewhere.
+// Progress: prints the progress of a run. On a terminal it is one line that is rewritten; elsewhere one line per epoch.
 //
 //   epoch 3/15  211/422  312 steps/s  eta 0:41  loss 0.0412  accuracy 0.9871  lr 0.001  84 MB
 //   3/15 loss 0.0412                                                    the same in 20 columns
 //   epoch 3/15: 1.9 s, loss 0.0412, accuracy 0.9871, validation loss 0.0523, validation accuracy 0.9850
 //
-// Nothing here throws: a training goes on when its reader has gone, and `out` remembers that a write failed.
+// No function throws: a training goes on when nobody reads its output. The error flag of `out` tells that a write
+// failed.
 #pragma once
 #include <chrono>
 #include <cstdio>
@@ -16,24 +17,24 @@
 
 namespace heddle::runtime {
 
-// What a line is made of. Where there is no room for all, those of the highest rank go first; a
-// short form may stand in.
+// A part of a line. Where there is no room for all parts, those with the highest rank are shortened or left out first.
 struct ProgressPart {
-  std::string label, value, short_value;  // short_value: without a label; empty: none
+  std::string label, value, short_value;  // short_value: printed without the label; empty: no short form
   int rank = 0;
 };
-// In one line of so many columns. With colours labels are faint and numbers are not.
+// Joins the parts to a line of at most `columns` columns. With colours, labels are faint.
 std::string progress_line(const std::vector<ProgressPart>& parts, size_t columns, bool colours);
 
 class Progress {
  public:
-  // The learning rate behind a number of finished steps, of all; asked when the device has nothing to do. May be empty.
+  // Returns the learning rate of the step that follows `steps` finished steps. It is called only when the device is
+  // idle. May be empty.
   using Rate = std::function<double(int64_t steps, int64_t all_steps)>;
-  explicit Progress(std::FILE* out, Rate rate = {});  // asks what the stream is, and how wide before each line
+  explicit Progress(std::FILE* out, Rate rate = {});  // detects a terminal, and its width before each line
   Progress(std::FILE* out, bool terminal, bool colours = false, Rate rate = {});
   void step(const StepEvent& event);
   void epoch(const EpochEvent& event);
-  // Ends the renewed line, so that what follows starts on its own.
+  // Ends the rewritten line, so that further output begins on a new line.
   void finish();
 
  private:
@@ -49,7 +50,8 @@ class Progress {
   double rate_ = 0;  // steps per second, smoothed
 };
 
-// The numbers on one line; what is more than a number is left to the tables: a line for each class, or a matrix.
+// metrics_text: the metrics that are one number, on one line. metric_tables: the others, as tables with a line for each
+// class, or as a matrix.
 std::string metrics_text(const MetricValues& values, const std::string& prefix, const std::string& separator);
 std::string metric_tables(const MetricValues& values);
 

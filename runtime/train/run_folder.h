@@ -1,4 +1,4 @@
-// The folder of a run: what a training leaves, and what another process goes on from.
+// RunFolder: the folder in which a training keeps its files, and from which another process can continue.
 //
 //   heddle-run.json                         says that the folder is a run's
 //   model.json                              the model as trained
@@ -6,8 +6,8 @@
 //   checkpoint-000000000421.safetensors     after step 421 (runtime/train/checkpoint.h)
 //   best.safetensors, last.safetensors      weights
 //
-// One process at a time: the folder is locked (flock) as long as the object lives. Files of other names are never
-// touched, and none at all in a folder without the mark.
+// Only one process uses the folder at a time: it is locked (flock) as long as the object lives. Files with other names
+// are never changed, and no file is changed in a folder without the mark.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,19 +18,20 @@
 
 namespace heddle::runtime {
 
-// Why `path` is not the folder of a run alone, or "": "a link", "not a folder", "the folder holds 'mine.txt' beside a run".
+// Why `path` is not a folder that holds only a run: "a link", "not a folder", "the folder holds 'mine.txt' beside a
+// run". "": it is one.
 std::string foreign_in_run(const std::string& path);
-// Removes the files of a run, and its folder where nothing else is in it. What is no run's folder, or a link, stays as it
-// is. Throws UserError where another process works in it.
+// Removes the files of a run, and the folder where nothing else is in it. A link, or a folder that is not a run's, is
+// not changed. Throws UserError where another process uses the folder.
 void remove_run(const std::string& path);
 
-// A regular file, which may be gone already. Throws UserError where it cannot be removed.
+// Removes a regular file, if it exists. Throws UserError where it cannot be removed.
 void remove_file(const std::string& path);
 
 class RunFolder {
  public:
-  // Makes the folder where there is none. Throws UserError where it cannot be written, another process writes it, or it
-  // holds something else than a run. Removes what a killed process left half written.
+  // Makes the folder where it does not exist. Throws UserError where it cannot be written, another process uses it, or
+  // it holds other files and no run. Removes the drafts that a killed process has left.
   explicit RunFolder(const std::string& path);
 
   const std::string& path() const { return folder_.path(); }
@@ -42,22 +43,20 @@ class RunFolder {
   // The newest first.
   std::vector<std::string> checkpoints() const;
 
-  // Whether weights of a run's end lie there, and nothing that is called as checkpoints are.
+  // Whether the folder has the weights of a run but no file with a checkpoint's name.
   bool has_lost_checkpoints() const;
 
-  // Removes checkpoints and weights of the run that lies there.
+  // Removes the checkpoints and weights of the run in the folder.
   void clear();
-  // And its log, its model and its mark, this one last.
+  // Also removes its log, its model and, last, its mark.
   void remove();
   // Marks the folder, and writes the model.
   void begin(std::string_view mark, std::string_view model);
-  // Before a file is written: the folder may have been moved since, which is followed. Throws
-  // UserError where it is gone: another folder that has got its name, another run's perhaps, is not
-  // this one.
+  // To be called before a file is written: finds the folder's path again if it has been moved. Throws UserError where
+  // the folder was removed, even if another folder, perhaps of another run, has its name.
   void find_again() { folder_.find_again(); }
-  // Removes all checkpoints up to `step` but the newest `keep`, and those in `kept`. Later ones are
-  // not of this run's past: they could not be used where it went on, and must not take the places
-  // of those that can.
+  // Keeps the newest `keep` checkpoints up to `step` and those in `kept`, and removes the other ones up to `step`.
+  // Checkpoints after `step` come from an abandoned continuation of the run, so they do not count among the `keep`.
   void keep_newest(int64_t keep, int64_t step, const std::vector<std::string>& kept);
 
  private:

@@ -72,7 +72,7 @@ void check_kind(const std::string& path, int fd) {
     refuse(path, "it is a file of another kind than a log", "name another file, or remove this one first");
 }
 
-// Whether the path still leads to the log, and nobody else has begun it anew.
+// Whether the path still leads to the log, and no other process has replaced it.
 bool is_still_there(const std::string& path, int fd) {
   struct stat open {
   }, now{};
@@ -117,7 +117,7 @@ bool stays(std::string_view line, int64_t step) {
   return !name.starts_with("\"step\"") && !name.starts_with("\"epoch\"") && step_of(line) <= step;
 }
 
-// Of lines behind a checkpoint after `step` those that stay.
+// The lines after a checkpoint of step `step` that are kept.
 std::string staying_lines(const std::string& tail, int64_t step) {
   std::string kept;
   for (size_t at = 0, end = 0; (end = tail.find('\n', at)) != std::string::npos; at = end + 1) {
@@ -141,7 +141,7 @@ void RunLog::go_on(int64_t bytes, int64_t step, double seconds) {
   const int fd = ::fileno(file_.get());
   struct stat info {};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return;
-  // Where somebody has shortened the log, it goes on behind its last whole line.
+  // If the log was shortened, continue after its last complete line.
   const std::string all = read_from(path_, 0);
   const auto whole = static_cast<int64_t>(all.rfind('\n') == std::string::npos ? 0 : all.rfind('\n') + 1);
   const int64_t kept = std::min(bytes, whole);

@@ -1,4 +1,5 @@
-// The log of a run: one JSON object per line, for machines; `at` counts seconds from its start.
+// RunLog: writes the log of a run for other programs, one JSON object per line. `at` is the time in seconds since the
+// run's start.
 //
 //   RunLog log("cnn.jsonl");   // throws where it cannot be written, or would overwrite something else than a log
 //   {"event": "step", "step": 100, "epoch": 1, "loss": 0.31, "lr": 0.001, "at": 0.8}
@@ -16,33 +17,32 @@
 
 namespace heddle::runtime {
 
-// The file is opened when the log is made and emptied by the first event, so that a run that never
-// begins leaves an older log as it is. A device or a pipe may take the log, too, and "-" is
-// standard output, which gets every epoch at once. A full disk does not stop the run: `finish`
-// tells. Any thread may write: a watchdog's ends the log of a run that may still go on, and nothing
-// comes behind an event "end".
+// The constructor opens the file; the first event empties it. So a run that fails before it begins leaves an older log
+// unchanged. The log may also be a device or a pipe. "-" is standard output, where each epoch is flushed. A full disk
+// does not stop the run: `finish` throws then. Any thread may write: a watchdog's thread ends the log while the run may
+// still go on. Nothing is written after an event "end".
 class RunLog {
  public:
   explicit RunLog(const std::string& path);  // "": writes nothing; "-": to standard output
-  // Goes on with the log of an earlier process, before the first event. Behind the bytes that the
-  // log had at the checkpoint, its steps and epochs go, and what tells of a later step than the
-  // checkpoint's: they come again. `seconds` is the time the run took so far.
+  // Continues the log of an earlier process; to be called before the first event. Of the log behind its first `bytes`
+  // bytes (its length at the checkpoint), the steps, the epochs and the events of steps later than `step` are removed,
+  // because they will come again. `seconds`: the time that the run has taken so far.
   void go_on(int64_t bytes, int64_t step, double seconds);
-  // Bytes that are safely in the file: it is flushed and synced. 0 where nothing is written.
+  // Flushes and syncs the file. Returns its size in bytes; 0 where no file is written.
   int64_t sync();
   void event(const std::string& name, JsonObject fields);
-  // The event "end", with the last step that an event told of, whichever thread tells of steps meanwhile.
+  // Writes the event "end", with the last step of which an event told. Other threads may report steps meanwhile.
   void end(JsonObject fields);
   bool writes() const { return file_ != nullptr; }
-  // `lr` is the rate that the step took, and the last one of the epoch; nothing where there is none.
+  // `lr`: the learning rate of the step, or of the epoch's last step; nothing where there is none.
   void step(const StepEvent& event, std::optional<double> lr = {});
   void epoch(const EpochEvent& event, std::optional<double> lr = {});
-  // Throws UserError when any line could not be written. To be called once the run's results are safe.
+  // Throws UserError when a line could not be written. To be called when the run's results have been saved.
   void finish();
-  // The folder that it lies in was moved.
+  // Tells the log that its folder was moved.
   void moved_to(const std::string& path);
-  int64_t last_step() const;  // that an event told of; 0: none yet
-  bool ended() const;         // an event "end" has been told
+  int64_t last_step() const;  // last step of which an event told; 0: none yet
+  bool ended() const;         // whether the event "end" was written
 
  private:
   void note_failure();

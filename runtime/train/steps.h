@@ -1,10 +1,9 @@
-// Steps: runs fed entries over rows, several steps a submission, and hands over their records in
-// order.
+// Steps: runs fed entries over rows, several steps per submission, and passes their records on in order.
 //
 //   steps.run(table, order, {{train, 421}, {train_last, 1}}, {.record = ..., .stop = ...})
 //
-// A submission is as many steps as take about 50 ms, at most two are under way, and nobody waits
-// for a single step. What a step computes does not depend on how many a submission has.
+// A submission has as many steps as take about 50 ms. At most two submissions are under way, so the host does not wait
+// for single steps. The result of a step does not depend on the size of its submission.
 #pragma once
 #include <chrono>
 #include <deque>
@@ -19,17 +18,17 @@
 namespace heddle::runtime {
 
 struct StepsOptions {
-  int64_t most_repeats = int64_t{1} << 12;  // steps of a submission
+  int64_t most_repeats = int64_t{1} << 12;  // most steps of a submission
   FeedOptions feed = {};
-  Watchdog* watchdog = nullptr;              // is told when the device is at work
-  std::vector<CheckedIndices> indices = {};  // what the model's checks of indices are about, for messages
-  std::map<int64_t, std::vector<CheckedIndices>> shorter_indices = {};  // of entries of shorter rows, by their length
+  Watchdog* watchdog = nullptr;              // watches while the device works
+  std::vector<CheckedIndices> indices = {};  // describes the model's index checks, for messages
+  std::map<int64_t, std::vector<CheckedIndices>> shorter_indices = {};  // for entries of shorter rows, by row length
 };
 
 class Steps {
  public:
   explicit Steps(Executable& executable, StepsOptions options = {});
-  ~Steps();  // waits for what is under way
+  ~Steps();  // waits for submissions under way
   Steps(const Steps&) = delete;
   Steps& operator=(const Steps&) = delete;
 
@@ -40,15 +39,15 @@ class Steps {
   struct Done {
     StepRecord record;
     const codegen::Entry* entry = nullptr;
-    int64_t first_row = 0;  // of the batch, in the order
-    bool last = false;      // of those that were executed together: what the device holds is the state after it
+    int64_t first_row = 0;  // place of the batch's first row in the order
+    bool last = false;      // the last step of its submission: the device holds the states after it
   };
   struct Watch {
-    std::function<void(const Done&)> record;   // of each step, in order
-    std::function<bool()> stop;                // asked after each submission: true, and no more are submitted
-    std::function<void(int64_t)> before = {};  // told, before each submission, how many steps have been submitted
+    std::function<void(const Done&)> record;   // called for each step, in order
+    std::function<bool()> stop;                // asked after each submission; true: no more are submitted
+    std::function<void(int64_t)> before = {};  // called before each submission: steps submitted so far
   };
-  // Returns how many steps were executed: all, unless `stop` said so. `order` as for Feed::begin.
+  // Returns the number of executed steps: all, unless `stop` returned true. `order` as for Feed::begin.
   int64_t run(const data::Table& table, std::span<const uint32_t> order, std::span<const Part> parts,
               const Watch& watch, Draws draws = {});
 
@@ -62,15 +61,15 @@ class Steps {
   };
   int64_t repeats(const codegen::Entry& entry, int64_t left) const;
   void submit(const codegen::Entry& entry, int64_t repeats);
-  bool finish_first(const Watch& watch);  // false where it shall stop
+  bool finish_first(const Watch& watch);  // false: stop
 
   Executable& executable_;
   StepsOptions options_;
   Feed feed_;
   std::deque<Submission> under_way_;
   Clock::time_point last_end_;
-  std::map<const codegen::Entry*, double> seconds_;   // of a step, as last measured
-  std::map<const codegen::Entry*, int64_t> largest_;  // submission so far
+  std::map<const codegen::Entry*, double> seconds_;   // per step, last measurement
+  std::map<const codegen::Entry*, int64_t> largest_;  // largest submission so far
   int64_t next_row_ = 0, done_ = 0;
 };
 

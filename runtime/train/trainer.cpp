@@ -43,8 +43,8 @@ void require_finite_rows(const std::optional<Fault>& fault, int64_t first_row, c
                   "correct or remove that row of the data, and look at the maps of the input");
 }
 
-// Throws where an index of the batch was outside of what it was to find. It may be so since its
-// data are not finite: then that is said.
+// Throws where an index of the batch was out of range. If the batch had nan or infinities, these may be the cause, so
+// the message names them instead.
 void require_inside(const Steps::Done& done, const StepsOptions& options, const Split& split,
                     std::span<const uint32_t> order) {
   if (!done.record.outside) return;
@@ -63,7 +63,7 @@ void require_inside(const Steps::Done& done, const StepsOptions& options, const 
   throw error;
 }
 
-// Every row once: through the entries of evaluation, and what is left through that of the remainder.
+// Splits the rows into runs of the evaluation's entries: whole batches, then the remainder.
 std::vector<Steps::Part> eval_parts(const codegen::Program& program, const Batches& batches,
                                     const data::BucketOrder& order, int64_t rows) {
   const codegen::Entry* last = program.find_entry({ir::Phase::eval, ir::BatchKind::remainder});
@@ -74,7 +74,7 @@ std::vector<Steps::Part> eval_parts(const codegen::Program& program, const Batch
   return parts;
 }
 
-// The batch as a step that may be done once more; `places` becomes its rows where there is no order.
+// The batch as a step that can be replayed. `places` gets its rows where there is no order.
 FaultyStep faulty_batch(const Steps::Done& done, const Split& split, std::span<const uint32_t> order,
                         std::vector<uint32_t>& places) {
   const auto first = static_cast<size_t>(done.first_row), count = static_cast<size_t>(done.entry->fed_rows);
@@ -166,7 +166,7 @@ class Run {
     if (gives_up()) result_.stopped = Stopped::early_stop;
   }
 
-  // Where the run goes on by another measure, the best epoch is looked for anew.
+  // If the run continues with another measure, forgets the best epoch so far.
   void forget_other_best() {
     if (!options_.best || !state_.best || state_.best->by.empty()) return;
     const std::string measure = measure_of(*options_.best);
@@ -191,8 +191,8 @@ class Run {
     return (options_.from != nullptr ? options_.from->seconds : 0) + seconds_since(begin_);
   }
 
-  // An epoch, or what is left of it. The last one of a run that steps end may lack some; then it is saved before it is
-  // measured, with the totals in which a longer run would go on.
+  // Trains an epoch, or the rest of one. In a run that ends after a number of steps, the last epoch may be incomplete.
+  // It is then saved before its metrics are computed, with the totals from which a longer run continues.
   void epoch() {
     if (note_end()) return;  // whoever was told of the epoch before may end the training there, without a step more
     const Clock::time_point begin = Clock::now();
@@ -217,7 +217,7 @@ class Run {
     end_epoch(seconds, steps == steps_per_epoch_);
   }
 
-  // Such a step changes nothing, which is as it should be; an epoch of them is hardly meant.
+  // A step in which no row counts changes nothing, which is correct. A whole epoch of such steps is probably a mistake.
   void tell_that_nothing_counts() {
     if (watcher_.note && !std::exchange(told_that_nothing_counts_, true))
       watcher_.note(fmt::format("no row of epoch {} counts in the loss: each label is ignored, or each weight is 0",
@@ -239,7 +239,7 @@ class Run {
     if (state_.steps < all_steps_ && !ended() && (is_due() || epochs_due())) save();
   }
 
-  // Steps from where the epoch stands, up to its end or to where a checkpoint is due.
+  // Runs steps up to the end of the epoch or to the next checkpoint.
   void run_steps(const data::BucketOrder& order, int64_t steps) {
     const int64_t first = state_.step_of_epoch;
     int64_t times = steps - first;
@@ -279,7 +279,7 @@ class Run {
     HEDDLE_CHECK(false, "a step is one of its parts");
   }
 
-  // Does the last steps once more, one by one, up to the first that is faulty, and throws what is to be said of it.
+  // Replays the last steps one by one up to the first faulty one, and throws an error about it.
   void find_origin(const Position& from, int64_t executed) {
     StepRecord last;
     const auto rows_of = [&](int64_t step) { return from.rows.subspan(static_cast<size_t>(step * batch_)); };
@@ -306,7 +306,7 @@ class Run {
     if (!suspect_) throw UserError(ExitCode::failed, told.what, "a lower lr or a clip_norm may keep it finite");
   }
 
-  // Metrics of a part of the rows are nobody's metrics: an interrupted validation has none.
+  // Validates. An interrupted validation has no metrics, because those of a part of the rows would mislead.
   void validate() {
     MetricValues values = evaluate_with(steps_, executable_, *validation_, watcher_, options_.steps_options).values;
     note_end();
@@ -338,7 +338,7 @@ class Run {
     return ended();
   }
 
-  // Looks whether the epoch was the best, and whether it was one too many without a better one.
+  // Checks whether the epoch is the best so far, and whether patience has run out.
   void judge(int64_t epoch) {
     if (!options_.best) return;
     const double value = judged_value(*options_.best, state_.train, state_.validation);
@@ -363,7 +363,7 @@ class Run {
   bool is_due() const { return time_due() || (options_.save.steps > 0 && state_.steps % options_.save.steps == 0); }
   bool epochs_due() const { return options_.save.epochs > 0 && saved_epochs_ >= options_.save.epochs; }
 
-  // What is not finite is not worth saving: the next step's loss will say so.
+  // Saves a checkpoint unless a parameter is not finite; the next step's loss then reports it.
   void save() {
     if (!watcher_.save || parameter_not_finite(executable_)) return;
     state_.seconds = total_seconds();
@@ -396,8 +396,8 @@ class Run {
                      optimizer_step});
   }
 
-  // A step whose gradients overflowed has changed nothing, and the next one has a smaller scale. Data that are not finite
-  // stay so in each epoch.
+  // A step whose gradients overflowed has changed nothing, and the next step has a smaller scale. But nan or infinities
+  // in the data stay in each epoch, so a note names their row.
   void note_skipped(const Steps::Done& done, std::span<const uint32_t> order) {
     if (done.record.fault && watcher_.note && !std::exchange(told_of_fault_, true)) {
       const auto place = static_cast<size_t>(done.first_row + done.record.fault->row);
@@ -436,7 +436,7 @@ class Run {
                     "to 1 may keep values below 65504, and \"mixed\": \"bf16\" has the range of f32");
   }
 
-  // The loss may be finite beside it, and stay so: nothing else would tell.
+  // The gradients' norm may be nan or infinite while the loss stays finite, so it is reported here.
   void note_norm(const StepRecord& record) {
     const bool has_norm = options_.clips || options_.gradient_norm;
     if (!has_norm || record.skipped || !record.norm || std::isfinite(*record.norm)) return;
@@ -460,7 +460,7 @@ class Run {
     explain(what);
     const std::string labels =
         loss > 0 && counts_labels(*done.entry) ? "a label that is none of the classes makes it inf; else " : "";
-    // No step comes before the first loss.
+    // At the first loss no step has been taken, so a smaller learning rate is no remedy.
     const std::string cause = state_.steps == 1 ? "" : "a lower lr or a clip_norm may keep it finite; ";
     throw UserError(ExitCode::failed, what,
                     labels + cause + "scale inputs to about -1 to 1; --log FILE keeps the loss of every step");

@@ -1,10 +1,10 @@
-// Watchdog: ends the process where the device does not come back from a step.
+// Watchdog: calls a function, which ends the process, when a step on the device takes too long.
 //
 //   Watchdog dog(600, report);              // a thread of its own
 //   { const Watchdog::Watch watch(&dog); device.wait(n); }   // longer than 600 s: report(600), which ends the process
 //
-// Time is counted in the thread's own ticks, of a second at most each: a process that is stopped (SIGSTOP), a machine
-// that sleeps and a clock that jumps take no time.
+// The watchdog's thread counts time in ticks, each of at most a second. So the time in which the process is stopped
+// (SIGSTOP) or the machine sleeps, and jumps of the clock, do not count.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -16,13 +16,13 @@ namespace heddle::runtime {
 
 class Watchdog {
  public:
-  // `hangs` is called by the watchdog's thread, once, with the seconds that the step took so far.
+  // The watchdog's thread calls `hangs` once, with the seconds that the step has taken so far.
   Watchdog(double seconds, std::function<void(double)> hangs);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  // While it lives, the device is at work. One at a time; nullptr: nobody watches.
+  // While a Watch lives, the device is at work. There may be one at a time. nullptr: nothing is watched.
   class Watch {
    public:
     explicit Watch(Watchdog* dog) : dog_(dog) {

@@ -29,12 +29,12 @@ class QuantizedFile {
   bool lies_beside(const SavedTensor& t) const {
     return t.name.ends_with(kScaleSuffix) || t.name.ends_with(kShapeSuffix) || t.name.ends_with(kRangeSuffix);
   }
-  // "int8" and "int4"; "" of what is no such tensor. A layer's buffers are what they are.
+  // "int8" or "int4"; "" for other tensors. Buffers of layers are not quantised.
   std::string type(const SavedTensor& t) const {
     if (buffers_.contains(t.name)) return "";
     return t.dtype == "i8" ? "int8" : t.dtype == "u8" ? "int4" : "";
   }
-  // A scale or a shape of no tensor is what is left of a damaged file.
+  // Throws where a scale or a shape has no tensor, as in a damaged file.
   void require_owner(const SavedTensor& t) const {
     const std::string owner = t.name.substr(0, t.name.rfind('/'));
     const auto found = tensors_.find(owner);
@@ -55,7 +55,7 @@ class QuantizedFile {
     t.dtype == "i8" ? write_int8(t, to) : write_int4(t, to);
   }
 
-  // What an int8 was made with, for who computes with its whole numbers.
+  // Keeps scales and ranges of an int8 tensor, for integer products.
   void describe(const SavedTensor& t, SavedTensor& out) const {
     if (t.dtype != "i8") return;
     const SavedTensor& scale = beside(t, kScaleSuffix, "f32");
@@ -122,7 +122,7 @@ class QuantizedFile {
       fail(fmt::format("'{}' is {}, expected i64[2]", shape.name, type_text(shape.dtype, shape.dims)));
     const std::span<const std::byte> bytes = file_.bytes(shape);
     const auto rows = element<int64_t>(bytes, 0), columns = element<int64_t>(bytes, 1);
-    // Never a product of what the file says: both shapes have taken their place in it.
+    // The check multiplies no numbers of the file, so it cannot overflow.
     if (rows < 0 || columns < 0 || t.dims != std::vector{rows, packed_bytes(columns)})
       fail(fmt::format("'{}' is {}, which is no int4[{},{}]", t.name, type_text(t.dtype, t.dims), rows, columns));
     if (scale.dims != std::vector{rows, groups_of(columns)})

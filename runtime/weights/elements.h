@@ -1,4 +1,4 @@
-// Numbers of tensors, whose bytes lie in a file as they come: at no place that their type would need.
+// Reads and writes the numbers of tensors in a file's bytes, which are not aligned for their type.
 //
 //   element<float>(file.bytes(t), 3)      set_element(bytes, 3, 0.5F)      floats_of(file, t)
 #pragma once
@@ -23,7 +23,7 @@ void set_element(std::span<std::byte> bytes, size_t i, T value) {
   std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
 }
 
-// Of a tensor of f32.
+// The numbers of an f32 tensor.
 inline std::vector<float> floats_of(const WeightsFile& file, const SavedTensor& t) {
   const std::span<const std::byte> bytes = file.bytes(t);
   std::vector<float> values(bytes.size() / sizeof(float));

@@ -1,4 +1,4 @@
-// Floats of 16 bits, as files hold them, from and to f32.
+// Converts the 16-bit floats of files (f16 and bf16) from and to f32.
 //
 //   from_f16(0x3c00) -> 1      to_bf16(1 + 2^-9) -> 0x3f80      to_f16(65520) -> nothing
 #pragma once
@@ -10,7 +10,7 @@ namespace heddle::runtime {
 // Exact: every f16 and every bf16 is an f32.
 float from_f16(uint16_t bits);
 float from_bf16(uint16_t bits);
-// Of a finite number, rounded to the nearest, of two equally near ones to the even one; nothing where that is infinite.
+// Rounds a finite number to the nearest, ties to even. Returns nothing where the result would be infinite.
 std::optional<uint16_t> to_f16(float value);
 std::optional<uint16_t> to_bf16(float value);
 

@@ -38,7 +38,7 @@ struct Match {
   }
 };
 
-// What no parameter is called may be another one's misspelt name.
+// The remedy where a parameter is missing: a tensor of the file may have its name misspelt.
 std::string missing_remedy(const Match& m, const codegen::Buffer& b) {
   std::vector<std::string> free;
   for (const SavedTensor& t : m.file.tensors)
@@ -50,7 +50,7 @@ std::string missing_remedy(const Match& m, const codegen::Buffer& b) {
          "train again, or save the whole state_dict";
 }
 
-// That which it was converted to, where the model has that one, too.
+// The tensor's type in the file; its converted type where the model has that type, too.
 const std::string& type_in_file(const codegen::Buffer& b, const SavedTensor& t) {
   return t.was.empty() || t.dtype == b.dtype ? t.dtype : t.was;
 }
@@ -82,7 +82,7 @@ std::string extra_remedy(const Match& m, const SavedTensor& t) {
   return "save the file without what the model does not hold, or add the node that holds it";
 }
 
-// What stands before every name of the model in the file, where that is all in which they differ; else "".
+// The prefix that all names have in the file and lack in the model, if the names differ only by it; else "".
 std::string common_prefix(const std::vector<const codegen::Buffer*>& buffers, const WeightsFile& file,
                           const TensorsByName& tensors) {
   if (buffers.empty()) return {};
@@ -130,7 +130,7 @@ void require_match(const WeightsFile& file, const codegen::Program& program, con
 
 namespace {
 
-// What no buffer of f32 can mean, and what to do; "" where each of its numbers has a meaning.
+// The first invalid number of an f32 buffer, and the remedy; "" where all are valid.
 std::pair<std::string, std::string> fault(const codegen::Buffer& b, std::span<const std::byte> bytes) {
   const bool variance = b.role == codegen::BufferRole::buffer && split(b.name).last == "running_var";
   for (size_t i = 0; i < bytes.size() / sizeof(float); ++i) {

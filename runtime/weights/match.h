@@ -1,4 +1,4 @@
-// Whether the weights of a file are a model's: its names, types, shapes and values.
+// Checks that the weights of a file fit a model: names, types, shapes and values.
 //
 //   require_match({"fc.weight": f32[3,4]}, program)   ->   nothing, or one error for each difference
 #pragma once
@@ -11,13 +11,14 @@
 
 namespace heddle::runtime {
 
-// Throws UserError when a parameter is absent, has another type or shape, or the file holds one that the model lacks.
-// Those in `missing` may be absent.
+// Throws UserError when a parameter is absent or has another type or shape, or when the file holds one that the model
+// lacks. Parameters in `missing` may be absent.
 void require_match(const WeightsFile& file, const codegen::Program& program, const std::set<std::string>& missing = {});
-// Of a file that matches: throws UserError for nan, infinities and variances below 0.
+// For a file that matches: throws UserError at nan, infinities and negative variances.
 void require_values(const WeightsFile& file, const codegen::Program& program);
 
-// "did you mean 'b.fc.bias'?": of names that end alike the one with the nearest path; "" where none is near.
+// Returns "did you mean 'b.fc.bias'?": among candidates with the same last part, the one with the nearest path; ""
+// where none is near.
 std::string did_you_mean_path(const std::string& name, const std::vector<std::string>& candidates);
 
 }  // namespace heddle::runtime

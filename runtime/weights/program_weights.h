@@ -1,4 +1,5 @@
-// Weights of an executable to and from a file, under PyTorch's names and shapes, and a hash that names their bits.
+// Saves the weights of an executable to a file and loads them, under PyTorch's names and shapes. Also computes a hash
+// of them.
 //
 //   save_weights(executable, "cnn.safetensors");
 //   const WeightsFile file = read_safetensors("cnn.safetensors");
@@ -14,20 +15,21 @@
 
 namespace heddle::runtime {
 
-// The bytes of parameters and buffers as files hold them. `averages`: of a parameter that has an
-// average that one, which is what evaluations read.
+// Copies parameters and buffers, in the order of files. `averages`: instead of a parameter that has an average, copies
+// the average, which evaluations read.
 WeightsFile weights_of(Executable& executable, const std::map<std::string, std::string>& metadata = {},
                        bool averages = false);
-// Throws UserError, and writes nothing, where another kind of file lies by now. `metadata` is added to the file's.
+// Throws UserError and writes nothing where the path has become another kind of file. `metadata` is added to the file's
+// metadata.
 void save_weights(Executable& executable, const std::string& path,
                   const std::map<std::string, std::string>& metadata = {});
-// From a file that matches; what it may lack stays as it is. `averages`: into their averages, too.
+// Loads a file that matches. Parameters that it lacks are not changed. `averages`: also writes the averages.
 void load_weights(Executable& executable, const WeightsFile& file, bool averages = false);
-// One state from the bytes of a file, and to them.
+// Copy one state to the bytes of a file, and from them.
 void read_in_file_order(Executable& executable, const codegen::Buffer& b, std::span<std::byte> bytes);
 void write_from_file_order(Executable& executable, const codegen::Buffer& b, std::span<const std::byte> bytes);
-// XXH3-128 over names, types, shapes and bytes of the parameters as files hold them, in the order
-// of their names: 32 hex digits. How they lie in memory does not matter.
+// Returns XXH3-128 over names, types, shapes and bytes of parameters and buffers in the order of files, sorted by name:
+// 32 hex digits. It does not depend on layouts in memory.
 std::string weights_hash(Executable& executable);
 
 }  // namespace heddle::runtime

@@ -1,6 +1,6 @@
-// Weights as a model takes them, from files as other programs write them: tensors of f16, bf16 and f64 become f32,
-// those of quantised files (runtime/weights/quantize.h) too, and a prefix of the names is taken off where it is asked
-// for. Several files are given by their index.
+// Reads weights files of other programs in the form that a model needs. Tensors of f16, bf16 and f64 become f32, and so
+// do those of quantised files (runtime/weights/quantize.h). A prefix of the names is removed where asked for. Weights
+// in several files are read through their index.
 //
 //   {"module.w": f16[2]}, prefix "module." -> {"w": f32[2]}, note "a.safetensors: 1 tensor becomes f32: 1 from f16 (w)"
 #pragma once
@@ -11,23 +11,23 @@
 
 namespace heddle::runtime {
 
-// What the metadata of a checkpoint hold, and those of no other file.
+// A key of the metadata of checkpoints; other files do not have it.
 constexpr const char* kCheckpointMark = "heddle.checkpoint";
 
 struct ReadWeights {
   WeightsFile file;
-  std::string note;  // what was converted; empty where nothing was
+  std::string note;  // what was converted; empty: nothing was
 };
 
-// Throws UserError: where the file is none or a checkpoint, where no name has the prefix or two
-// become one, and where a finite number is beyond what f32 holds: "FILE: 'w': element 3 is 1e+300,
-// ...".
+// Throws UserError where the file is not a weights file or is a checkpoint, where no name has the prefix or two names
+// become equal without it, and where a finite number is out of the range of f32: "FILE: 'w': element 3 is 1e+300, ...".
 ReadWeights read_weights(const std::string& path, const std::string& prefix = {});
-// The same of a file that has been read, as it is named: its types alone.
+// Converts the types of a file that has been read. Names stay.
 ReadWeights converted_weights(WeightsFile file);
 
-// A base, off whose names the prefix is taken, and what goes beside it, as one: "a.safetensors, b.safetensors". Throws
-// UserError where two of the files hold a tensor of one name. Of what their metadata say, the last file's counts.
+// Reads a base and further files as one, named "a.safetensors, b.safetensors". The prefix is removed from the base's
+// names. Throws UserError where two files hold a tensor of the same name. Where metadata differ, the last file's are
+// used.
 ReadWeights read_weights(const std::vector<std::string>& paths, const std::string& prefix = {});
 
 }  // namespace heddle::runtime

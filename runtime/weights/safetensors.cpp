@@ -98,7 +98,7 @@ WeightsHeader read_header(File& file, const std::string& path, int64_t& data_byt
   return checked_header(path, text, data_bytes);
 }
 
-// Any other byte would be true in some places and itself in others.
+// Booleans must be 0 or 1. Any other byte would count as true in some places and as a number in others.
 void check_truth_values(const WeightsFile& file) {
   for (const SavedTensor& t : file.tensors) {
     if (t.dtype != "bool") continue;

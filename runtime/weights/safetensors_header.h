@@ -1,5 +1,5 @@
-// The JSON header of a safetensors file, read strictly: known shapes of values only, exact integers, no duplicate
-// names.
+// Reads and writes the JSON header of a safetensors file. Reading is strict: only the specified kinds of values, exact
+// integers, no duplicate names.
 #pragma once
 #include <map>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace heddle::runtime {
 
-// What the metadata of a package hold (tools/driver/package.h), and those of no other file.
+// A key of the metadata of packages (tools/driver/package.h); other files do not have it.
 inline constexpr const char* kPackageMark = "heddle.package";
 
 struct WeightsHeader {
@@ -18,11 +18,11 @@ struct WeightsHeader {
   std::map<std::string, std::string> metadata;
 };
 
-// Throws std::runtime_error with what is wrong. Offsets and shapes are not yet compared with the data.
+// Throws std::runtime_error that says what is wrong. It does not compare offsets and shapes with the data.
 WeightsHeader parse_weights_header(std::string_view text);
 std::string print_weights_header(const WeightsHeader& header);
 
-// "F32" for "f32", "" for what the format lacks; and back.
+// "F32" for "f32", and back; "" for types that the format lacks.
 std::string safetensors_dtype(std::string_view dtype);
 std::string dtype_of_safetensors(std::string_view name);
 int64_t bytes_per_element(std::string_view dtype);  // 0 when unknown

@@ -1,4 +1,4 @@
-// What a file of weights holds of a program, and a file's tensors by name.
+// Lists which buffers of a program a weights file holds, and indexes a file's tensors by name.
 //
 //   saved_buffers(program)   ->   fc1.bias, fc1.weight, norm.running_mean
 #pragma once
@@ -11,11 +11,11 @@
 
 namespace heddle::runtime {
 
-// Parameters, and the buffers of layers, by name.
+// The parameters and the buffers of layers, sorted by name.
 std::vector<const codegen::Buffer*> saved_buffers(const codegen::Program& program);
 
 using TensorsByName = std::unordered_map<std::string_view, const SavedTensor*>;
-// They point into the file.
+// Names and tensors point into the file.
 TensorsByName by_name(const WeightsFile& file);
 
 }  // namespace heddle::runtime

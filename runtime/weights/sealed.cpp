@@ -39,7 +39,7 @@ class Hash {
   throw UserError(ExitCode::failed, fmt::format("{}: {}", path, what));
 }
 
-// What a file is whose checksum is not that of its content.
+// Throws an error that says what a file without a matching checksum is.
 [[noreturn]] void explain(const std::string& path, std::string_view content, const std::string& kind) {
   if (content.empty()) fail(path, "empty");
   uint64_t length = 0;

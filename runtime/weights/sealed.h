@@ -3,8 +3,8 @@
 //   write_sealed("checkpoint", file);   // adds the tensor "heddle/checksum" U8[16]
 //   read_sealed("checkpoint")           // "checkpoint: damaged: its content does not have its checksum"
 //
-// The checksum is XXH3-128, in the order of its digits. Any reader of safetensors can read such a file; Heddle reads
-// none whose checksum is not that of its content, whatever changed it.
+// The checksum is XXH3-128, its most significant byte first. Any reader of safetensors can read such a file. Heddle
+// rejects a file whose checksum differs from that of its content.
 #pragma once
 #include <string>
 
@@ -12,9 +12,10 @@
 
 namespace heddle::runtime {
 
-// Replaces the file as a whole, as write_safetensors.
+// Replaces the file atomically, as write_safetensors does.
 void write_sealed(const std::string& path, const WeightsFile& file);
-// Without the checksum. Throws UserError, in one line: empty, truncated, damaged, or a file of another kind than `kind`.
+// Returns the file without the checksum tensor. Throws UserError, in one line, where the file is empty, truncated,
+// damaged, or not a `kind`.
 WeightsFile read_sealed(const std::string& path, const std::string& kind = "checkpoint");
 
 }  // namespace heddle::runtime

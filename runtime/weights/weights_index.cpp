@@ -23,7 +23,7 @@ constexpr size_t kMostFiles = 10'000;
   throw UserError(where, message, help);
 }
 
-// A name, and no path: files of other folders are nobody's to read.
+// Throws unless it is a plain name: an index must not refer to files of other folders.
 void require_name(const text::JsonValue& value, const std::string& name) {
   if (name.ends_with(".safetensors") && name.find_first_of("/\\") == std::string::npos && name.size() < 256 &&
       std::ranges::none_of(name, [](char c) { return static_cast<unsigned char>(c) < ' '; }))

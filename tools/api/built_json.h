@@ -1,4 +1,5 @@
-// A model's values, built in C++, as the tree that its text would be read as: one reader checks both.
+// Converts a model that was built in C++ into the JSON tree that its text would give. So one reader checks both kinds
+// of models.
 //
 //   {{"nodes", Value::list({{{"name", "fc1"}, {"units", 4}}})}}
 //     -> the tree of {"nodes": [{"name": "fc1", "units": 4}]}, with the place "nodes.fc1.units" of the 4
@@ -8,8 +9,8 @@
 
 namespace heddle::api {
 
-// Places are paths, as --set takes them: names in `sources`, of which there is no text. Throws UserError where a key is
-// given twice, a number is not finite, or values lie too deep inside one another.
+// The location of a value is its path, as --set takes it. `sources` keeps these paths as names of sources without text.
+// Throws UserError where a key is given twice, a number is not finite, or values are nested too deep.
 frontend::Json built_json(const Value& model, frontend::Sources& sources);
 
 }  // namespace heddle::api

@@ -1,4 +1,5 @@
-// What every function of the library's header goes through, so that one exception type leaves it.
+// guarded: wraps each function of tools/api/heddle.h, so that only heddle::Error leaves the library, and exceptions of
+// the caller's own callbacks.
 #pragma once
 #include <exception>
 #include <new>
@@ -11,7 +12,8 @@
 
 namespace heddle::api {
 
-// What the program's own function threw on its way out: it is the program's, whatever its type.
+// Carries an exception that a callback of the calling program threw. It leaves the library unchanged, whatever its
+// type.
 struct CalledBack {
   std::exception_ptr thrown;
 };
@@ -34,13 +36,13 @@ auto guarded(F&& f) -> decltype(f()) {
     throw Error(error.what(), static_cast<int>(error.code()));
   } catch (const std::bad_alloc&) {
     throw Error("error: out of memory\n", static_cast<int>(ExitCode::limit));
-  } catch (const std::system_error& error) {  // a thread that the system does not give
+  } catch (const std::system_error& error) {  // the system cannot start a thread
     throw Error(std::string("error: ") + error.what() + "\n", static_cast<int>(ExitCode::limit));
   }
 }
 
 runtime::data::ElementType element_type(const Array& array);
-// Rows [first, first + count) of an array as a column that may feed the input; UserError where they may not.
+// Rows [first, first + count) of an array as a column that feeds the input. Throws UserError where they cannot.
 runtime::data::Column column_of(const Array& array, const runtime::data::ColumnRequest& request, int64_t first,
                                 int64_t count);
 

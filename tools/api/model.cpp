@@ -209,7 +209,7 @@ void require_there(const std::unique_ptr<Impl>& impl) {
   if (!impl) throw UserError(ExitCode::usage, "the model was moved from", "use the one that it was moved to");
 }
 
-// What replaces the training or its state, while a fit goes through it, has no meaning.
+// Throws where a callback of fit calls a function that would replace the training or its states.
 template <class Impl>
 Impl& require_no_fit(const std::unique_ptr<Impl>& impl, const char* function) {
   require_there(impl);
@@ -233,7 +233,7 @@ void require_one_of(const char* name, const std::string& word, const std::vector
                   fmt::format("one of {}, or empty", fmt::join(words, ", ")));
 }
 
-// An array that feeds nothing is a name that was meant otherwise.
+// Throws at an array that feeds no input: its name is probably misspelt.
 void require_inputs(const char* function, const Inputs& rows, const frontend::Model& model) {
   std::vector<std::string> names;
   for (const frontend::InputDef& input : model.inputs) names.push_back(input.name);
@@ -430,7 +430,7 @@ void check(const GenerateOptions& o) {
           std::to_string(o.batch), fmt::format("{} ... {}, or 0", driver::Generator::kFewestRows, driver::kMostBatch));
 }
 
-// Texts at once: as many as are asked for, within what is worth it.
+// The number of texts at once: as many as requested, up to a useful limit.
 int64_t rows_for(const GenerateOptions& o, size_t prompts) {
   const int64_t texts = o.batch > 0 ? o.batch
                         : o.beams > 0

@@ -27,7 +27,7 @@ std::map<std::string, double> numbers(const runtime::MetricValues& values) {
   return out;
 }
 
-// What the maps that act on single elements make of the elements of a row.
+// Applies the maps that act on single elements to the elements of a row.
 class ElementMaps {
  public:
   ElementMaps(const frontend::PlannedInput& input, const std::vector<ir::DataMap>& maps)
@@ -38,8 +38,8 @@ class ElementMaps {
     if (!maps_.empty()) finite_.assign(static_cast<size_t>(row_.channels()), {kInfinity, -kInfinity});
   }
 
-  // What an element becomes where that is not finite. These maps are affine: what lies between two values that stay
-  // finite does so too, and few are tried.
+  // Returns the mapped value where it is not finite. The maps are affine: a value between two values with finite
+  // results has a finite result too, so few values must be tried.
   std::optional<double> not_finite(double x, size_t element, double (*round)(double)) {
     if (!std::isfinite(x)) return x;
     if (maps_.empty()) return std::nullopt;
@@ -60,9 +60,8 @@ class ElementMaps {
   std::vector<std::pair<double, double>> finite_;  // by channel: the least and the greatest value that was tried
 };
 
-// A step with such a row would leave parameters that are not finite, and no way back: it is refused
-// before. What counts is what the step reads, behind the maps; those that move elements draw their
-// places, so that every element counts.
+// Throws before the step, because a step with such a row would make the parameters nan or infinite. It checks the
+// values after the maps, which the step reads. Maps that move elements draw the positions, so every element is checked.
 void require_finite(const runtime::data::Column& column, int64_t rows, const frontend::PlannedInput& input,
                     const std::vector<ir::DataMap>& maps) {
   ElementMaps behind(input, maps);
@@ -84,7 +83,7 @@ void require_finite(const runtime::data::Column& column, int64_t rows, const fro
   if (column.type == runtime::data::ElementType::f64) look(double{});
 }
 
-// What a model without data says to a fit.
+// Throws where a fit is asked for and the model has no data.
 void require_data(const frontend::Model& model) {
   if (!model.data.train)
     throw UserError(model.train.where, "the model has no data to train on",

@@ -1,4 +1,5 @@
-// A compiled training as a program has it: a session, and how its state goes on where another one takes over.
+// Training: a compiled training of the C++ interface. It holds a session, and can take its states from another
+// Training.
 #pragma once
 #include <filesystem>
 #include <functional>
@@ -14,27 +15,27 @@ namespace heddle::api {
 
 class Training {
  public:
-  // For rows that are given, one batch at a time.
+  // For rows that the caller gives, one batch at a time.
   Training(const frontend::Model& model, const driver::CompileOptions& options, runtime::Device& device);
-  // For the model's own data, which lie in `folder`. The model must outlive this. `open_device`: of programs that write
-  // texts for metrics; empty: these are left out.
+  // For the model's own data in `folder`. The model must outlive this. `open_device` opens devices for the programs
+  // that metrics of generated texts need; empty: these metrics are left out.
   Training(const frontend::Model& model, const driver::CompileOptions& options, runtime::Device& device,
            const std::filesystem::path& folder, const runtime::WeightsFile* weights,
            const tools::OpenDevice& open_device);
 
   bool has_data() const { return session_.splits.train.has_value(); }
-  // From the initializers, then from weights where there are any.
+  // Sets the states from the initializers, then from `weights` where given.
   void start(std::optional<runtime::WeightsFile> weights);
-  const std::string& note() const { return note_; }  // of these weights; mostly empty
-  void go_on_from(Training& before);                 // every state
+  const std::string& note() const { return note_; }  // about these weights; mostly empty
+  void go_on_from(Training& before);                 // copies every state
   double step(const Inputs& rows);
   FitResult fit(const std::function<bool(const Epoch&)>& each);
   runtime::WeightsFile weights();
-  runtime::WeightsFile saved();  // of these what a file gets: with train.lora the adapters
+  runtime::WeightsFile saved();  // the part of weights() that is saved: with train.lora the adapters
 
  private:
   driver::Session session_;
-  // Makes what measures texts that the model writes; empty: it has no such metric.
+  // Makes the object that measures generated texts; empty: the model has no such metric.
   std::function<std::unique_ptr<tools::GeneratedMetrics>()> open_generated_ = {};
   std::string note_;
   int64_t steps_ = 0;

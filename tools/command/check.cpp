@@ -54,7 +54,7 @@ void print_json(bool ok, const std::vector<Diagnostic>& diagnostics) {
   print_result("{}\n", runtime::JsonObject().flag("ok", ok).raw("diagnostics", runtime::json_list(list)).str());
 }
 
-// What is no fault of the model, and keeps a command from its work.
+// A note about an obstacle that is not an error of the model.
 Diagnostic note_of(const UserError& error, const std::string& before) {
   Diagnostic d = error.diagnostics().front();
   d.severity = Severity::note;
@@ -88,8 +88,8 @@ std::optional<driver::DataHeader> read_data(const frontend::TrainingPlan& plan, 
   }
 }
 
-// Compiles what a training would. Passes find what no single layer can: a gradient that does not
-// exist, a plan that no memory holds.
+// Compiles what a training would. Passes find errors that no single layer can find: a missing gradient, a plan that
+// exceeds the memory.
 void compile_training(const CheckArguments& a, driver::Planned& planned,
                       const std::optional<driver::DataHeader>& header, const frontend::BuildOptions& otherwise) {
   driver::CompileOptions options = compile_options(a.model);

@@ -22,7 +22,8 @@ using ir::ValueId;
 
 double unsigned_nan(double value) { return std::isnan(value) ? std::abs(value) : value; }
 
-// The loss; then the parameters; then gradients, which an overflow keeps from them.
+// The values to search, in order: the loss, the parameters, and then the gradients, which do not reach the parameters
+// in a skipped step.
 std::vector<std::vector<ValueId>> targets_of(const Graph& g) {
   std::vector<ValueId> loss{g.find("loss")}, parameters, gradients;
   for (const ir::Update& u : g.updates)
@@ -35,13 +36,13 @@ std::vector<std::vector<ValueId>> targets_of(const Graph& g) {
   return targets;
 }
 
-// Where rows lie in a value: along this axis, `each` places for one.
+// The axis of a value along which the rows lie, with `each` indices per row.
 struct RowAxis {
   size_t axis = 0;
   int64_t rows = 0, each = 1;
 };
 
-// The same step of batches twice as large says which axis has the rows: the one that is twice as long there.
+// Finds the axis of the rows: it is twice as long in the same step with batches twice as large.
 class RowAxes {
  public:
   RowAxes(const StepAgain& step, const StepAgain& twice, int64_t rows) : step_(step), twice_(twice), rows_(rows) {}

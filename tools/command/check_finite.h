@@ -1,4 +1,5 @@
-// heddle train --check-finite: which operator made the first number that is not finite, for which row.
+// heddle train --check-finite: finds the operator that made the first nan or infinity of a step, and the row of the
+// data.
 //
 //   m.json:5:3: error: the loss is inf at step 3 (epoch 1): log 'y' makes the first -inf, of 0, in training row 17
 #pragma once
@@ -10,8 +11,8 @@
 
 namespace heddle::tools {
 
-// The step is done once more by the oracles, from the states that the device holds. Nothing, and a note why, where they
-// stay finite or cannot do it. The device's memory may be used for other things from now on.
+// The oracles execute the step again, from the states that the device holds. Returns nothing, and prints a note why,
+// where their numbers stay finite or they cannot execute it. Overwrites the device's memory.
 std::optional<UserError> check_finite(const RunArguments& a, Run& run, const runtime::FaultyStep& step);
 
 }  // namespace heddle::tools

@@ -118,7 +118,7 @@ Usage usage_of(const CLI::ParseError& error) {
   return {message.substr(0, colon) + kNeedsValue, ""};
 }
 
-// What is told of first: an unknown word may be why another is missing.
+// Chooses which error to report first: an unknown word may be the reason why another is missing.
 Usage explain(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   const CLI::App* command = named_command(app, argc, argv);
   if (const std::string option = unknown_option(command ? *command : app, argc, argv); !option.empty())

@@ -1,4 +1,4 @@
-// The command line's subcommands, options and flags, over CLI11: what a word means, and what is said of a wrong one.
+// CommandLine: defines subcommands, options and flags, parses the command line by CLI11, and reports wrong words.
 //
 //   CommandLine line("Compiles models.", "heddle 0.1.0");
 //   Command command = line.add_subcommand("bench", "time a step");
@@ -6,7 +6,7 @@
 //   command.run([a] { bench(*a); });
 //   return line.parse(argc, argv);
 //
-// CLI11 is a header alone, half a minute of each source that includes it under sanitizers: one source does.
+// CLI11 is header-only, and takes half a minute to compile with sanitizers. So only one source includes it.
 #pragma once
 #include <deque>
 #include <functional>
@@ -23,33 +23,33 @@ class Option;
 
 namespace heddle::tools {
 
-// What completes a value: nothing, or names of these.
+// What a shell completes a value with: nothing, or names of these.
 enum class Takes { anything, file, folder, model };
 
-// What the shells' completion (tools/completion/completion.h) knows of an option.
+// Description of an option for the shells' completion (tools/completion/completion.h).
 struct OptionWords {
-  std::string name, help;  // as add_option was given them
+  std::string name, help;  // as passed to add_option
   bool flag = false, repeated = false;
   Takes takes = Takes::anything;
-  std::function<std::vector<std::string>()> values;  // empty: any; asked for by completion alone
+  std::function<std::vector<std::string>()> values;  // possible values; empty: any; used only by completion
 };
 struct CommandWords {
   std::string name, help, alias;
-  std::deque<OptionWords> options;  // where they lie as long as the line does
+  std::deque<OptionWords> options;  // a deque: references to options stay valid
 };
 
-std::vector<std::string> words_of_list(const std::string& text);  // "a,b": what stands between commas
+std::vector<std::string> words_of_list(const std::string& text);  // "a,b" -> "a", "b"
 
 class Option {
  public:
   Option(CLI::Option* option, OptionWords* words) : option_(option), words_(words) {}
   Option& required();
-  // What a value names, or may be, for completion alone: any value is taken.
+  // Describe the value for completion only; any value is accepted.
   Option& takes(Takes what);
   Option& may_be(std::function<std::vector<std::string>()> values);
   Option& may_be(const std::vector<std::string>& values);
   Option& one_of(const std::vector<std::string>& values);
-  Option& list_of(const std::vector<std::string>& values);  // separated by commas
+  Option& list_of(const std::vector<std::string>& values);  // comma-separated
   Option& between(int low, int high);
   Option& between(double low, double high);
 
@@ -61,13 +61,14 @@ class Option {
 class Command {
  public:
   Command(CLI::App* app, CommandWords* words, int* status) : app_(app), words_(words), status_(status) {}
-  // "--name", "-n,--name", or "name" for what is given by position. A list's option is repeated, one value each time.
+  // `name` is "--name", "-n,--name", or "name" for a positional argument. An option of a list may be repeated, with one
+  // value each time.
   Option add_option(const std::string& name, std::string& value, const std::string& help);
   Option add_option(const std::string& name, std::vector<std::string>& values, const std::string& help);
   Option add_option(const std::string& name, int& value, const std::string& help);
   Option add_option(const std::string& name, double& value, const std::string& help);
   void add_flag(const std::string& name, bool& value, const std::string& help);
-  // What the subcommand does once every word is read: returns nothing, or the exit code.
+  // Sets the action that runs after parsing. It returns nothing, or the exit code.
   template <class Action>
   void run(Action action) {
     if constexpr (std::is_void_v<std::invoke_result_t<Action>>)
@@ -88,11 +89,11 @@ class CommandLine {
  public:
   CommandLine(const std::string& description, const std::string& version);
   ~CommandLine();
-  // `alias` is another name for it; empty: there is none.
+  // `alias` is a second name; empty: none.
   Command add_subcommand(const std::string& name, const std::string& help, const std::string& alias = {});
-  // Reads the words, runs what they name and returns the exit code; of a wrong word it says what may have been meant.
+  // Parses the arguments, runs the subcommand and returns the exit code. For a wrong word, it prints a suggestion.
   int parse(int argc, char** argv);
-  // The subcommands in the order of the help, and their options.
+  // The subcommands and their options, in the order of the help.
   const std::deque<CommandWords>& words() const { return words_; }
 
  private:
@@ -100,8 +101,8 @@ class CommandLine {
   std::unique_ptr<CLI::App> app_;
   std::deque<CommandWords> words_;
   std::string description_, version_;
-  std::string help_of_;  // the word behind "help"
-  bool man_ = false;     // the manual page instead
+  std::string help_of_;  // the word after "help"
+  bool man_ = false;     // print the manual page instead
   int status_ = 0;
 };
 

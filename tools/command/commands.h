@@ -1,7 +1,7 @@
-// The subcommands of heddle: each adds itself, with its options, to the command line.
+// The subcommands of heddle. Each function adds one subcommand with its options to the command line.
 //
-// A subcommand's arguments are held by shared_ptr, which the project uses nowhere else: they live as long as the
-// callback, and CLI11 copies that.
+// A shared_ptr holds a subcommand's arguments; the project uses it nowhere else. The arguments must live as long as the
+// callback, which CLI11 copies.
 #pragma once
 
 namespace heddle::tools {
@@ -30,7 +30,7 @@ void add_tokenize(CommandLine& line);
 void add_train(CommandLine& line);
 void add_tune(CommandLine& line);
 
-// Seconds since the process was started by the system.
+// Seconds since the system started the process.
 double process_seconds();
 
 }  // namespace heddle::tools

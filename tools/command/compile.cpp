@@ -108,7 +108,7 @@ std::string program_text(const CompileArguments& a, const codegen::Program& prog
   return report_text(a, program, choices, times);
 }
 
-// What would be found at the end, found at the start.
+// Finds errors about the output file before compiling.
 void check_out(const CompileArguments& a, const std::string& model) {
   require_different("-o", a.out, "the model", model);
   require_cubin_place(archs_of(a), a.emit == "cubin" ? a.out : "");
@@ -130,7 +130,7 @@ void require_pass(const std::string& name) {
                   did_you_mean(name, passes_and_all()));
 }
 
-// An option that what is printed does not read is a mistake.
+// Throws at options that the printed form does not use.
 void require_meant(const CompileArguments& a) {
   const auto require = [&](bool given, bool read, const char* option, const char* help) {
     if (given && !read)
@@ -147,7 +147,7 @@ void require_meant(const CompileArguments& a) {
   require(!a.to.empty(), last_pass(a.emit) || a.emit == "program", "--to", "leave --emit out: --to prints the module");
 }
 
-// As predict does: the parameters are given, and no graph renews them.
+// Compiles as predict does: parameters are given, and no graph updates them.
 void compile_predictions(const frontend::Model& model, driver::CompileOptions& options) {
   const frontend::BuildOptions all = frontend::default_build_options(model);
   if (all.predict == 0)

@@ -1,4 +1,4 @@
-// The rows of a model's data as far as the headers of its files tell, for who reads none of them.
+// Counts the rows of a model's data from the headers of the files, for commands that do not read the rows.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -10,11 +10,11 @@ namespace heddle::tools {
 
 struct CountedData {
   std::optional<driver::DataHeader> header;
-  std::string note;  // why there is none, where the model names data
+  std::string note;  // why there is no header, where the model names data
 };
 CountedData count_data(const frontend::TrainingPlan& plan, const std::filesystem::path& folder);
 
-// Of the rows as they are stored, and of their order.
+// Bytes of the rows as stored, and of their order.
 int64_t data_bytes(const frontend::TrainingPlan& plan, const driver::DataHeader& header);
 
 }  // namespace heddle::tools

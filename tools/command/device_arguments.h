@@ -1,4 +1,4 @@
-// The device that a subcommand runs on: --device and --threads.
+// The options --device and --threads, which choose the device of a subcommand.
 #pragma once
 #include "tools/driver/open_device.h"
 
@@ -8,7 +8,7 @@ class Command;
 
 void add_device_arguments(Command& command, driver::DeviceRequest& a);
 
-// That compiled kernels are not kept, and why, on standard error; nothing where they are.
+// Where compiled kernels cannot be cached, prints a warning with the reason on standard error.
 void warn_without_kernel_cache();
 
 }  // namespace heddle::tools

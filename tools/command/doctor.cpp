@@ -28,7 +28,7 @@ struct Finding {
   bool ok = true;
 };
 
-// What a part of the machine is, or why it is not there: the rest of the table is of use either way.
+// Describes a part of the machine, or why it is missing. A missing part does not stop the rest of the table.
 Finding found(const std::string& what, const std::function<std::string()>& describe) {
   try {
     return {what, describe()};

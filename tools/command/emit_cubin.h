@@ -1,4 +1,4 @@
-// Machine code for NVIDIA GPUs: a table of the kernels, and files that load.
+// Emits machine code for NVIDIA GPUs: cubin files, and a table of the kernels.
 //
 //   --arch sm_90a -o step.cubin                -> step.cubin, one ELF image
 //   --arch sm_80 --arch sm_90a -o step         -> step/sm_80.cubin, step/sm_90a.cubin
@@ -12,15 +12,14 @@
 
 namespace heddle::tools {
 
-// The program's kernels for one architecture. `parts`: how many images they may be spread over, each compiled at the
-// same time.
+// Compiles the program's kernels for one architecture. `parts`: the most images, which are compiled in parallel.
 runtime::CudaBinary compile_cubin(const codegen::Program& program, const std::string& arch, int parts,
                                   std::vector<driver::StageTime>* times);
 
-// Throws where `out` could not be written; to be called before the work.
+// Throws where `out` cannot be written. To be called before compiling.
 void require_cubin_place(const std::vector<std::string>& archs, const std::string& out);
 
-// Writes the images where `out` is given, and returns the table.
+// Writes the images if `out` is given, and returns the table.
 std::string emit_cubin(const codegen::Program& program, const std::vector<std::string>& archs, const std::string& out,
                        std::vector<driver::StageTime>* times);
 

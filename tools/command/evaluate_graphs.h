@@ -1,4 +1,4 @@
-// The half of heddle evaluate that runs graphs of IR text on given tensors.
+// The part of heddle evaluate that runs graphs of IR text on given tensors.
 #pragma once
 #include <memory>
 #include <string>
@@ -9,7 +9,7 @@ class Command;
 struct EvaluateArguments;
 
 std::shared_ptr<EvaluateArguments> add_graph_arguments(Command& command);
-// Whether it is IR text that is asked for: a .hir file, or --inputs and --outputs are given.
+// Whether the command is about IR text: the file is a .hir file, or --inputs or --outputs is given.
 bool takes_graphs(const EvaluateArguments& a, const std::string& file);
 void evaluate_graphs(const EvaluateArguments& a, const std::string& file);
 

@@ -170,7 +170,7 @@ void generate(GenerateArguments& a) {
   size_t tokens = 0, found = 0;
   a.options.done = [&](size_t prompt, size_t sample, const Generated& made) {
     tokens += made.tokens.size();
-    // A search may find fewer texts than are asked for, and ends with one prompt before it begins the next.
+    // A beam search may find fewer texts than requested, so they are counted. It finishes one prompt before the next.
     const size_t number = a.options.beams > 0 ? found++ : prompt * static_cast<size_t>(a.options.samples) + sample;
     results.write(number, lines ? line_of(prompts[prompt], sample, made, a) : (live && begun ? "" : made.text) + "\n");
     return true;

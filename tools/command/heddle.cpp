@@ -1,4 +1,4 @@
-// heddle: the command line. Results on stdout, everything for people on stderr.
+// heddle: the command line. Results go to stdout, messages for people to stderr.
 #include "tools/api/heddle.h"
 
 #include <new>

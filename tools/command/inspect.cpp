@@ -149,7 +149,8 @@ void inspect_model(const InspectArguments& a) {
   print_result("\n{}", report_table(program, "", {}));
 }
 
-// By content. What is called so and is neither weights nor text of a model is told as no file of weights.
+// Decides by the file's content. A file named as weights that is neither weights nor a model's text is treated as
+// weights, so that the error says what is wrong.
 bool is_weights(const std::string& path) {
   if (runtime::is_weights_file(path)) return true;
   if (!path.ends_with(".safetensors")) return false;
@@ -169,7 +170,7 @@ void of_memory(const InspectArguments& a) {
   inspect_memory(a.model, a.memory, a.json);
 }
 
-// What only --memory reads is not read in silence.
+// Throws at options that only --memory uses.
 void require_memory(const InspectArguments& a) {
   for (const auto& [option, value] :
        {std::pair("--device", &a.memory.device.device), {"--target", &a.memory.target}, {"--data", &a.memory.data}})

@@ -72,8 +72,8 @@ std::optional<size_t> others_within(driver::MemoryPlans& plans, const std::vecto
   return *std::ranges::find_if(numbers, fits);
 }
 
-// A row's limit is the least one under which the training has this plan. Who gives a limit wants no plan that takes more
-// memory than another one, and as long.
+// The limit of a row is the least under which the training has this plan. Plans that take more memory than another plan
+// without being faster are left out.
 std::vector<LimitRow> limit_rows(driver::MemoryPlans& plans) {
   const std::vector<size_t> numbers = numbers_of_blocks(plans.memory().others.size());
   std::vector<int64_t> limits;
@@ -98,7 +98,7 @@ std::string rows_note(const frontend::PlannedMemory& memory, const frontend::Mod
   return "nothing can be computed again: the model has no blocks, or train.memory.recompute is \"none\"";
 }
 
-// What --set gives a batch of so many rows.
+// The --set option for a batch of so many rows.
 std::string batch_setting(const frontend::Model& model, int64_t rows) {
   return model.train.sizes.size() == 1 ? fmt::format("train.batch={}", rows)
                                        : fmt::format("train.batch.{}={}", model.batch_dimension, rows);

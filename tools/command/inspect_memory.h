@@ -1,5 +1,5 @@
-// heddle inspect --memory: what dominates a training's memory, what limits of it cost, and the largest batch within one.
-// Nothing is run, and nothing of that size is allocated.
+// heddle inspect --memory: shows what takes a training's memory, what a memory limit costs in time, and the largest
+// batch within a limit. It neither runs the program nor allocates its memory.
 #pragma once
 #include <string>
 
@@ -10,7 +10,7 @@ namespace heddle::tools {
 
 struct InspectMemory {
   driver::DeviceRequest device = {.device = ""};  // empty: auto, or `target`
-  std::string target;                             // of a device that need not be here
+  std::string target;                             // a device that need not be present
   std::string data;                               // the folder of the data files
 };
 void inspect_memory(const ModelArguments& model, const InspectMemory& a, bool json);

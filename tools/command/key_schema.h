@@ -1,10 +1,9 @@
-// Keys as JSON Schema.
+// Writes keys as JSON Schema.
 //
 //   {.name = "steps", .count = Count::several, .doc = "optimizer steps"}
 //     -> "steps": {"anyOf": [{"type": ["integer", "string"]}, {"type": "array", "items": ...}], "description": "optimizer steps"}
 //
-// A part, and an object that is not described where it stands, is a reference to the definition of
-// its family.
+// A part is written as a reference to the definition of its family, and so is an object that is not described inline.
 #pragma once
 #include <string>
 #include <vector>
@@ -24,7 +23,7 @@ struct Properties {
 };
 std::string closed_object(frontend::Keys keys);
 
-// A JSON text with a description, behind what `or_null` looks for.
+// Adds a description to a schema, after its list of types, which `or_null` looks for at the beginning.
 std::string described(const std::string& schema, const std::string& doc);
 
 }  // namespace heddle::tools::schema

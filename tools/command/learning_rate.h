@@ -1,5 +1,5 @@
-// The learning rate that a step takes, for people: the part of the training step that computes it,
-// by the operators' oracles.
+// LearningRate: the learning rate of a step, for display. The operators' oracles evaluate the part of the training step
+// that computes it.
 //
 //   LearningRate rate(model, executable);
 //   rate.behind(100, 4220);   // of the step that follows 100 finished ones, of 4220
@@ -16,11 +16,13 @@ namespace heddle::tools {
 
 class LearningRate {
  public:
-  // Of the program of a training; both outlive this. What schedules keep is read from the program's states.
+  // `executable` has the program of a training. Both must outlive this. The states of schedules are read from the
+  // executable.
   LearningRate(const frontend::Model& model, runtime::Executable& executable);
-  // nan where the training has none. The device must have nothing to do.
+  // The rate of the step that follows `steps` finished steps; nan where the training has none. The device must be idle.
   double behind(int64_t steps, int64_t all_steps);
-  // Of a step, counted from 1, of that epoch, any number of them: what schedules keep is read once for each epoch.
+  // The rate of step `step`, counted from 1, of epoch `epoch`. Schedule states are read once per epoch, so it may be
+  // called for every step.
   double of_step(int64_t step, int64_t all_steps, int64_t epoch);
 
  private:
@@ -31,8 +33,8 @@ class LearningRate {
   runtime::Executable& executable_;
   ir::NamedTensors inputs_;
   std::optional<double> constant_;
-  int64_t epoch_ = -1;                // that inputs_ are of
-  std::optional<ir::Module> module_;  // made when it is first asked for: not every run has a terminal
+  int64_t epoch_ = -1;                // the epoch of inputs_
+  std::optional<ir::Module> module_;  // made at the first use: not every run needs it
 };
 
 }  // namespace heddle::tools

@@ -1,8 +1,8 @@
-// The manual page, made from the command line's own words: `heddle help --man` prints it, the build installs it.
+// Makes the manual page from the definitions of the command line. `heddle help --man` prints it; the build installs it.
 //
 //   man_page(line, "Heddle compiles ...", "heddle 0.1.0") -> ".TH HEDDLE 1 ...\n.SH NAME\n..."
 //
-// It holds no date and nothing of the machine: equal sources make equal pages.
+// The page has no date and no property of the machine, so equal sources make equal pages.
 #pragma once
 #include <string>
 

@@ -1,10 +1,10 @@
-// A JSON Schema (draft 2020-12, https://json-schema.org) of the model format, from the registries:
-// editors complete and check by it.
+// Makes a JSON Schema (draft 2020-12, https://json-schema.org) of the model format from the registries. Editors use it
+// for completion and checks.
 //
 //   {"$ref": "#/$defs/node"} with, for each layer, {"if": {op is "dense"}, "then": {units, bias, ..., and no other key}}
 //
-// It knows keys and kinds of values; shapes, names and numbers that belong together are what
-// `heddle check` finds.
+// The schema describes keys and kinds of values. `heddle check` also checks shapes, names, and settings that depend on
+// each other.
 #pragma once
 #include <string>
 

@@ -1,4 +1,4 @@
-// The model of a subcommand that is thin over the library (tools/api/heddle.h): predict, generate.
+// Opens the model for the subcommands predict and generate, which use the C++ interface (tools/api/heddle.h).
 #pragma once
 #include <functional>
 #include <string>
@@ -11,11 +11,11 @@ namespace heddle::tools {
 
 using TakeNote = std::function<void(const std::string&)>;
 
-// `on_input`: what else is read from standard input, "--in"; empty: nothing. Throws UserError where the model is, too.
-// Notes are printed as they come, unless `note` takes them.
+// `on_input`: the option that also reads standard input, such as "--in"; empty: none. Throws UserError where the model
+// is read from standard input as well. Notes are printed at once, unless `note` is given.
 heddle::Model open_model(const ModelArguments& a, const driver::DeviceRequest& device, const std::string& on_input,
                          const TakeNote& note = {});
-// "note: ..." on standard error.
+// Prints "note: ..." on standard error.
 void print_as_note(const std::string& text);
 
 }  // namespace heddle::tools

@@ -1,4 +1,4 @@
-// From the command line's arguments to a session: what heddle train and heddle evaluate share.
+// Makes a session from command-line arguments, for heddle train and heddle evaluate.
 //
 //   RunArguments a; add_run_arguments(command, a);
 //   Run run; open_run(a, driver::Purpose::evaluation, run); load_weights(run); ...
@@ -28,11 +28,11 @@ struct RunArguments {
   driver::DeviceRequest device;
   SavingArguments saving;
   std::string data, prefix, save, log;
-  std::vector<std::string> weights;  // a base, and adapters of it
+  std::vector<std::string> weights;  // a base, and its adapters
   int repeat = 0;
-  int folds = 0, fold = 0, jobs = 1;  // of a cross-validation; 0: none, all folds
+  int folds = 0, fold = 0, jobs = 1;  // folds: 0: no cross-validation; fold: 0: all folds
   int stop_after = 0;                 // epochs; 0: as many as the model says
-  bool check_finite = false;          // a step that is not finite is done once more
+  bool check_finite = false;          // a step with nan or infinity is executed again by oracles
   bool json = false, quiet = false;
 };
 
@@ -43,27 +43,28 @@ void add_weights_arguments(Command& command, RunArguments& a, const std::string&
 struct Run {
   driver::ReadModel read;
   std::optional<runtime::WeightsFile> weights;  // to start from
-  SavedRun* saved = nullptr;                    // of a training
+  SavedRun* saved = nullptr;                    // only in a training
   driver::OpenedDevice device;
   driver::Session session;
-  std::unique_ptr<GeneratedMetrics> generated;  // nullptr: the model has no metric of texts that it writes
+  std::unique_ptr<GeneratedMetrics> generated;  // nullptr: no metric of generated texts
 };
 
 void open_run(const RunArguments& a, driver::Purpose purpose, Run& run);
-// The weights to start from, into the states; their memory is given back.
+// Loads the weights to start from into the states, and frees their memory.
 void load_weights(Run& run);
-// Those of --weights. `begins`: a training begins with them, which quantised ones do not.
+// Reads the weights of --weights. `begins`: a training begins with them, so quantised weights are an error.
 runtime::WeightsFile read_start(const RunArguments& a, bool begins = false);
-// What is needed for the metrics of texts that the model writes, once the weights are there; nothing where it has none.
+// Prepares the metrics of generated texts; to be called after the weights are loaded. Does nothing where the model has
+// no such metric.
 void open_generated(const RunArguments& a, Run& run);
-// These metrics of a split, with the weights that evaluations read.
+// Computes these metrics on a split, with the weights that evaluations read.
 runtime::MetricValues generated_metrics(Run& run, const runtime::Split& split, const std::function<int()>& interrupted);
 
-// Tells what is done otherwise than usual.
+// Prints a note about unusual behaviour.
 void note(const std::string& text);
 void announce(const RunArguments& a, const Run& run);
 void report_metrics(const std::string& split, const runtime::MetricValues& values);
-// What every result tells of the program and its process.
+// Adds the fields about the program and the process that every result has.
 void add_common(runtime::JsonObject& out, Run& run);
 
 }  // namespace heddle::tools

@@ -1,4 +1,4 @@
-// Results on standard output, what people read on standard error; no result is lost in silence.
+// Writes results to standard output and messages to standard error. A result that cannot be written is always reported.
 //
 //   print_result("{}\n", json);          // throws where the disk is full or the reader has gone
 //   print_note("epoch {}\n", epoch);     // never throws: a training goes on without a reader
@@ -13,7 +13,7 @@
 namespace heddle::tools {
 
 void write_result(std::string_view text);
-void flush_result();  // to whoever reads it now
+void flush_result();  // makes results visible to readers at once
 void write_note(std::string_view text);
 
 template <class... T>
@@ -25,17 +25,16 @@ void print_note(fmt::format_string<T...> format, T&&... values) {
   write_note(fmt::format(format, std::forward<T>(values)...));
 }
 
-// Descriptors 0, 1 and 2 that were closed when the process started are opened on /dev/null: else the first files opened
-// would get these numbers, and messages would be written into them.
+// Opens /dev/null on those of the descriptors 0, 1 and 2 that were closed at the start. Otherwise the first opened
+// files would get these numbers, and messages would be written into them.
 void open_standard_streams();
 int finish_output(int code);
 
-// Throws UserError unless what `heddle compile` makes could be written there now: the file can be
-// replaced, and is absent, empty, or an earlier result of `heddle compile`. What else is in a file
-// is nobody's to overwrite.
+// Throws UserError unless a result of `heddle compile` can be written there: the file can be replaced, and is absent,
+// empty, or an earlier result of `heddle compile`. Other files are never overwritten.
 void require_result_path(const std::string& path);
 
-// Throws UserError (wrong usage) when both are given and name one file.
+// Throws UserError (wrong usage) when both paths are given and name the same file.
 void require_different(const std::string& option, const std::string& path, const std::string& other_option,
                        const std::string& other_path);
 

@@ -1,4 +1,4 @@
-// heddle predict: what a model with weights makes of rows.
+// heddle predict: computes a model's outputs for rows.
 #include <algorithm>
 #include <memory>
 

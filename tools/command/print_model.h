@@ -1,4 +1,4 @@
-// A model as the reader understood it: overrides applied, names resolved, one line per part.
+// Prints a model as the reader understood it: with overrides applied and names resolved, one line per part.
 #pragma once
 #include <string>
 

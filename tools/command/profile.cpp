@@ -31,7 +31,7 @@ struct ProfileArguments {
   bool overwrite = false, ncu = false, json = false;
 };
 
-// A run with times inside and one without take turns, so that a machine that becomes slower does so for both.
+// Runs with and without timing of single steps alternate, so that a machine that becomes slower affects both.
 driver::MeasuredRounds measure(RandomSteps& steps, const ProfileArguments& a) {
   constexpr int kMostGpuRounds = 5;  // each takes the least of several already
   const bool gpu = steps.device().target.gpu;
@@ -114,7 +114,7 @@ void add_counters(const ProfileArguments& a, const RandomSteps& steps, driver::P
 
 // --- files ---
 
-// Another file than an earlier trace is nobody's to overwrite.
+// Throws where the path is a file other than an earlier trace.
 void require_trace_path(const std::string& path, bool overwrite) {
   if (path == "-")
     throw UserError(ExitCode::usage, "--trace - : standard output has the table of kernels", "name a file");

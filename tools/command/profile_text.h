@@ -1,4 +1,4 @@
-// Profiles as people read them.
+// Prints profiles, and differences of profiles, as text and JSON.
 #pragma once
 #include <string>
 
@@ -6,10 +6,10 @@
 
 namespace heddle::tools {
 
-// The kernels, the longest first, with what they move and compute and their share of the bound; then what is outside of
-// kernels, the whole step, and what the bound is.
+// A table of the kernels, the slowest first, with bytes, operations and their share of the bound. Then the time outside
+// of kernels, that of the whole step, and what the bound is.
 std::string profile_text(const driver::Profile& p);
-// What changed from one to the other, the largest change first.
+// The changes from `before` to `after`, the largest first.
 std::string difference_text(const driver::Profile& before, const driver::Profile& after);
 std::string difference_json(const driver::Profile& before, const driver::Profile& after);
 

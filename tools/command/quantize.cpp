@@ -1,4 +1,4 @@
-// heddle quantize: weights in fewer bits, and what that costs on rows of the model.
+// heddle quantize: quantises weights, and measures the loss of quality on the model's data.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -40,7 +40,7 @@ struct QuantizeArguments {
   int calibrate = 0;  // rows; 0: none
 };
 
-// What the weights do on rows that were not trained on, before and after.
+// The metrics on rows that were not used in training, before and after.
 struct Measured {
   std::string split;
   runtime::MetricValues before, after;
@@ -96,7 +96,7 @@ void require_own(runtime::WeightsFile& weights, const frontend::Model& model, co
 
 using Ranges = std::map<std::string, std::vector<float>>;
 
-// So many of the training rows, whole batches, else those of another split: what weights are multiplied with in them.
+// Rows for calibration: `rows` training rows in whole batches, else rows of another split.
 runtime::Split calibration_rows(const driver::Session& s, int64_t rows) {
   const auto& splits = s.splits;
   const std::optional<runtime::Split>& from = splits.train        ? splits.train

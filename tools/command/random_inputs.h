@@ -1,4 +1,5 @@
-// Random batches for measurements: normal(0, 1) for floating inputs, uniform class numbers for labels; never zeros.
+// Makes random batches for measurements: normal(0, 1) for floating inputs, uniform class numbers for labels; never all
+// zeros.
 //
 //   InputRing ring(entry, plan); ring.write_next(executable);   // one of several batches in turn
 //   random_table(entry, plan)                                   // as many, as rows of a data set for a fed entry

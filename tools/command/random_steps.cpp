@@ -39,7 +39,7 @@ frontend::BuildOptions entries_for(ir::EntryKind entry, const frontend::Model& m
   return build;
 }
 
-// The benched entry of shorter rows takes a table of such rows, where a training would read the begin of longer ones.
+// An entry of shorter rows gets a table of such rows here; a training would read the beginnings of longer rows.
 void take_length(frontend::TrainingPlan& plan, int64_t length) {
   for (frontend::PlannedBucket& bucket : plan.buckets)
     if (bucket.length == length) plan.inputs = std::move(bucket.inputs);
@@ -74,8 +74,8 @@ int64_t predicted_rows(driver::Planned& planned, driver::CompileOptions options)
 
 driver::Compiled compile(const StepsRequest& request, driver::ReadModel& model, const ir::Target& target) {
   read(request.model, model);
-  // Random labels are learnt by heart at a useful rate, and then gradients vanish into denormal numbers, which no real
-  // run has.
+  // With a useful learning rate, a model memorises random labels. Its gradients then become denormal numbers, which
+  // real runs do not have. So the rate is tiny.
   if (model.model.train.optimizer) read(request.model, model, {"train.optimizer.lr=1e-6"});
   const ir::EntryKind kind = ir::entry_kind(request.entry);
   if (kind.phase == ir::Phase::other) refuse_entry(request.entry, model.model, ExitCode::usage);

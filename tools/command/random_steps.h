@@ -1,4 +1,5 @@
-// An entry of a model, compiled by itself, and its steps over random batches: what bench and profile time.
+// RandomSteps: compiles one entry of a model and runs its steps on random batches. heddle bench and heddle profile
+// measure these.
 //
 //   RandomSteps steps(request);
 //   steps.block(64)        -> seconds of 64 steps
@@ -21,30 +22,30 @@ struct StepsRequest {
   ModelArguments model;
   driver::DeviceRequest device;
   std::string entry = "train";
-  std::vector<std::string> weights;  // files; none: those that init draws
+  std::vector<std::string> weights;  // files; empty: init draws the weights
   int repeat = 64;                   // steps of one submission
   bool pipelined = false;
-  bool explain = false;     // keeps the module, and predicts what each step takes
-  bool as_predict = false;  // an entry 'predict' takes the rows that `heddle predict` takes at once, without --batch
-  // Of who measures: choices beside those of the arguments' table, and who hears of what was chosen.
+  bool explain = false;     // keeps the module, and predicts the time of each step
+  bool as_predict = false;  // without --batch, the entry 'predict' has as many rows as in `heddle predict`
+  // For `heddle tune`: choices instead of those of the table in the arguments, and a callback for the decisions.
   std::optional<driver::Choices> choices = {};
   passes::Decided decided = {};
   codegen::OneKernel one_kernel = codegen::OneKernel::where_faster;
 };
 
-// The model, the device and the entry.
+// Adds the options for the model, the device and the entry.
 void add_steps_arguments(Command& command, StepsRequest& request);
 
-// Steps over random batches in turn: a fed entry takes them from a table, several a submission;
-// into the inputs of another they are written before each step. The host waits after each
-// submission, or, pipelined, for the one before: as a training does.
+// Runs steps on several random batches in turn. A fed entry reads them from a table, several steps per submission. For
+// other entries, the inputs are written before each step. The host waits after each submission; when pipelined, it
+// waits for the previous submission, as a training does.
 class RandomSteps {
  public:
   // Reads and compiles the model, and runs init. Throws UserError where the model has no such entry.
   explicit RandomSteps(const StepsRequest& request);
 
-  double block(int64_t steps);  // runs so many, and returns the seconds that they took
-  // So many steps with a time for each step of the entry; more than 1 only if `repeats_itself`.
+  double block(int64_t steps);  // runs `steps` steps and returns their seconds
+  // Profiles `steps` runs of the entry. More than 1 only if `repeats_itself`.
   runtime::StepProfile profile(int64_t steps, bool spans = false);
   bool repeats_itself() const { return feed_.has_value(); }
 

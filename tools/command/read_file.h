@@ -1,4 +1,4 @@
-// Reads a whole text file for parsing; "-" is standard input.
+// read_file: reads a whole text file for parsing; "-" is standard input.
 #pragma once
 #include <string>
 

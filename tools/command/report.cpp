@@ -14,7 +14,7 @@ namespace {
 using runtime::JsonObject;
 using runtime::KernelResources;
 
-// What an entry's steps are, in all turns of loops, and the time they should take together.
+// The numbers of an entry's launches, calls and copies over all turns of loops, and their predicted time.
 struct Launches {
   int64_t generated = 0, library = 0, copies = 0;
   double predicted_seconds = 0, least_seconds = 0;
@@ -102,7 +102,7 @@ std::string short_number(double n) {
   return fmt::format("{:.{}f}{}", scaled, n < 1e4 ? 0 : 1, unit);
 }
 
-// What a GPU executes of each kernel, and how far the time that predicts is from the least that any takes.
+// The counts of each kernel on a GPU, with the predicted time and the least possible time.
 std::string counts_table(const codegen::Program& p) {
   std::string text = fmt::format("\n{:<48} {:>6} {:>7} {:>9} {:>9} {:>9} {:>6} {:>12} {:>6} {:>6} {:>12} {:>12}\n",
                                  "kernel", "blocks", "threads", "read", "written", "shared", "ideal", "instructions",

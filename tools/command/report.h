@@ -1,5 +1,5 @@
-// The report of a compiled program: memory and launches of each entry; bytes, flops, predicted time, registers and
-// spills of each kernel; on a GPU what is executed of it, and the least time.
+// Prints the report of a compiled program. Per entry: memory and launches. Per kernel: bytes, flops, predicted time,
+// registers and spills; on a GPU also counts, such as instructions and memory sectors, and the least time.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace heddle::tools {
 
-// `resources` are those of an architecture, empty where NVRTC is missing. `choices`: what takes each product, and why,
-// where a library was asked for.
+// `resources`: of the kernels on one architecture; empty where NVRTC is missing. `choices`: which implementation each
+// product has and why, where a library was asked for.
 std::string report_json(const codegen::Program& p, const std::string& arch,
                         const std::vector<runtime::KernelResources>& resources,
                         const std::vector<passes::Remark>& choices = {});

@@ -1,4 +1,4 @@
-// The model file as a training takes it: overrides applied, as one JSON text; and what two such texts differ in.
+// Writes a model file with its overrides applied as one JSON text, and compares two such texts.
 //
 //   {"name": "m", "let": {"d": 8}, ..., "small": {...}} with --set let.d=16
 //     -> {"name": "m", "let": {"d": 16}, ...}
@@ -11,14 +11,14 @@
 
 namespace heddle::tools {
 
-// Of a model that read_model has accepted with the same options. Without `small`, `$schema`, comments and nulls.
+// read_model must have accepted the model with the same options. The text has no `small`, `$schema`, comments or nulls.
 std::string resolved_model(const SourceFile& file, const frontend::ReadOptions& options);
 
 struct Difference {
   std::string path;           // "train.batch.N", "nodes.conv1.filters"
   std::string first, second;  // JSON, shortened; empty: absent
 };
-// Members of objects may stand in any order. Throws UserError where one of the texts is no JSON.
+// Finds the differences. The order of members does not matter. Throws UserError where a text is not JSON.
 std::vector<Difference> model_differences(const std::string& first, const std::string& second);
 
 }  // namespace heddle::tools

@@ -1,4 +1,4 @@
-// How a training is kept, and when it ends early: --run and the options beside it.
+// The options that say how a training is saved and when it ends early: --run and related ones.
 #pragma once
 #include <string>
 
@@ -10,19 +10,20 @@ namespace heddle::tools {
 class Command;
 
 struct SavingArguments {
-  std::string run;  // the folder; empty: nothing is kept
+  std::string run;  // the folder; empty: nothing is saved
   bool resume = false, overwrite = false;
-  bool other_choices = false;  // than those of the checkpoint
+  bool other_choices = false;  // choices may differ from those of the checkpoint
   std::string every, max_time, step_timeout;
   double max_memory = 0;  // GiB
 };
 void add_saving_arguments(Command& command, SavingArguments& a);
-// Throws UserError (wrong usage) where options do not go together.
+// Throws UserError (wrong usage) where options contradict each other.
 void check_saving_arguments(const SavingArguments& a, const std::string& log);
 
-// "200 steps", "2epochs", "10 minutes", "30s": a checkpoint so often. Empty: what the model says, else every 5 minutes.
+// Reads how often a checkpoint is saved: "200 steps", "2epochs", "10 minutes", "30s". Empty: as the model says, else
+// every 5 minutes.
 runtime::SaveRule save_rule(const std::string& every, const frontend::CheckpointRule& model);
-// Seconds of "90", "90s", "1.5m", "2h"; `option` is for messages.
+// Reads a duration in seconds from "90", "90s", "1.5m" or "2h". `option` is for messages.
 double duration(const std::string& text, const std::string& option);
 
 }  // namespace heddle::tools

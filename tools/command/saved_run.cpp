@@ -31,8 +31,8 @@ std::string message_of(const UserError& error) { return error.diagnostics().fron
 
 bool is_length(const std::string& path) { return path == "train.epochs" || path == "train.steps"; }
 
-// A run may become longer or shorter, and may be saved otherwise, without another result of any step. What it began
-// with lies in the checkpoint.
+// Whether the model may differ from the checkpoint's at this path. The length of a run and its saving do not change the
+// result of any step; what a run begins with is in the checkpoint.
 bool may_differ(const std::string& path) {
   for (const char* free : {"train.epochs", "train.steps", "train.early_stop", "train.checkpoint", "weights"})
     if (path == free || path.starts_with(std::string(free) + ".")) return true;
@@ -97,7 +97,7 @@ void SavedRun::choose(const std::string& model_text, bool schedule_needs_length)
     }
   }
   if (!checkpoint_ && !refused.empty()) {
-    // Checkpoints of one run are of one model: what is wrong with many is said once, of the newest.
+    // All checkpoints of a run have the same model, so the same error is reported once, for the newest.
     std::vector<Diagnostic> errors;
     std::set<std::string> said;
     for (const auto& [path, what] : refused) {
@@ -109,7 +109,8 @@ void SavedRun::choose(const std::string& model_text, bool schedule_needs_length)
     throw UserError(std::move(errors));
   }
   for (const auto& [path, what] : refused) print_note("note: {}: it is not used\n", what);
-  // A run that was killed before its first checkpoint begins again; one that has ended is not lost.
+  // A run that was killed before its first checkpoint starts again. But the weights of a finished run are not
+  // overwritten.
   if (!checkpoint_ && folder_->has_lost_checkpoints())
     throw UserError(ExitCode::failed,
                     fmt::format("{}: a run has ended in this folder, and its checkpoints are gone", folder_->path()),
@@ -176,7 +177,7 @@ std::string SavedRun::cause_of(const UserError& error) {
   return message_of(error);
 }
 
-// Told once until it works again; a folder that is gone, once for all that goes into it.
+// Reports a failure once until it works again. For a removed folder, reports once for all files.
 void SavedRun::note_failure(const std::string& what, std::string& last) {
   if (last.empty() && !(gone_ && told_that_gone_)) print_note("note: {}\n", what);
   last = what, told_that_gone_ = gone_;

@@ -1,4 +1,4 @@
-// A training that is kept in a folder: which checkpoint it goes on from, and what it leaves there.
+// SavedRun: saves a training in a folder, and chooses the checkpoint from which it continues.
 //
 //   SavedRun run(arguments);             // opens and locks the folder; nothing happens where --run is not given
 //   run.choose(model_text, false);       // with --resume: the newest checkpoint that can be used
@@ -19,40 +19,43 @@ namespace heddle::tools {
 
 class SavedRun {
  public:
-  // Throws UserError where a run lies in the folder, and neither --resume nor --overwrite says what is to become of it.
+  // Throws UserError where the folder holds a run and neither --resume nor --overwrite is given.
   explicit SavedRun(const SavingArguments& a);
 
   bool kept() const { return folder_ != nullptr; }
-  // Where the folder is now; empty without one.
+  // The folder's current path; empty without a folder.
   std::string folder() const { return folder_ ? folder_->path() : std::string(); }
-  // The newest checkpoint that is whole and of this model; others are named. Throws UserError where there are some, and
-  // none can be used; the difference from the model is named.
+  // Chooses the newest checkpoint that is intact and belongs to this model. Prints a note for each checkpoint that is
+  // skipped. Throws UserError where there are checkpoints but none can be used; the message names the difference from
+  // the model.
   void choose(const std::string& model_text, bool schedule_needs_length);
   bool resumes() const { return checkpoint_.has_value(); }
   const runtime::RunState* from() const { return checkpoint_ ? &checkpoint_->state : nullptr; }
-  // What its metadata says of names and statistics holds for what goes on, too; nullptr: it begins anew.
+  // The checkpoint's file, whose metadata has the names and statistics for the continued training; nullptr: the
+  // training starts from the beginning.
   const runtime::WeightsFile* file() const { return checkpoint_ ? &checkpoint_->file : nullptr; }
   void require_states(const codegen::Program& program) const;
 
   struct Begin {
-    std::string mark;                             // of the folder, JSON
-    std::string data;                             // a hash of the rows
-    std::string choices;                          // of a table of measurements, a hash; "" without one
-    bool any_choices = false;                     // others than those of the checkpoint may go on
-    std::map<std::string, std::string> metadata;  // of weights and checkpoints
+    std::string mark;                             // the folder's mark, JSON
+    std::string data;                             // a text with a hash of the rows
+    std::string choices;                          // a hash of the table of choices; "" without one
+    bool any_choices = false;                     // may differ from the checkpoint's
+    std::map<std::string, std::string> metadata;  // for weights and checkpoints
     int64_t keep = 2;
   };
-  // Opens the log of the run. Throws UserError where the data are others than those of the checkpoint.
+  // Opens the run's log. Throws UserError where the data differ from those of the checkpoint.
   void begin(runtime::Executable& executable, runtime::RunLog& log, Begin begin);
-  // A checkpoint that cannot be written does not end the training: it is said, and the older ones stay.
+  // Saves a checkpoint. A failure does not end the training: it prints a note, and older checkpoints stay.
   void save(runtime::Executable& executable, const runtime::RunState& state, runtime::RunLog& log);
   void save_best(const runtime::Best& best);
-  // Once more at the end, where the file is not there or holds others: an earlier attempt may have failed.
+  // Called at the end: saves the best weights again where the file is absent or holds other weights, because an earlier
+  // attempt may have failed.
   void make_sure_of_best(const runtime::Best& best);
   void save_last(runtime::Executable& executable);
-  // What could not be written last, a checkpoint or the best weights; or "".
+  // The message of the last failed attempt, for a checkpoint or the best weights; or "".
   const std::string& failure() const { return checkpoint_failure_.empty() ? best_failure_ : checkpoint_failure_; }
-  // Whether the folder was removed or replaced, its log with it, when it was last looked for.
+  // Whether the folder, and so the log, had been removed or replaced at the last check.
   bool is_gone() const { return gone_; }
   // Throws UserError where the last checkpoint or the best weights could not be written.
   void finish() const;
@@ -71,7 +74,7 @@ class SavedRun {
   std::optional<runtime::Checkpoint> checkpoint_;
   Begin begin_;
   bool told_that_older_stay_ = false, gone_ = false, told_that_gone_ = false;
-  std::string checkpoint_failure_, best_failure_;  // of the last attempt
+  std::string checkpoint_failure_, best_failure_;  // of the last attempt; empty: it succeeded
 };
 
 }  // namespace heddle::tools

@@ -21,7 +21,7 @@ namespace {
 std::atomic<bool> guarded{false};
 std::atomic<int> noted{0};
 
-// Says it where that needs no waiting: a reader that has stopped must not keep the process alive.
+// Prints without blocking: a reader that has stopped must not keep the process alive.
 void say(std::string_view text) {
   struct pollfd error {
     STDERR_FILENO, POLLOUT, 0

@@ -1,5 +1,5 @@
-// A step of a training that is done once more by the operators' oracles: its graph, its batch, and how messages call its
-// parts.
+// Replays a training step with the operators' oracles: builds its graph and its batches, and names its parts in
+// messages.
 //
 //   const StepAgain again = build_again(a, run, "train");
 //   BatchesAgain batches(a, run, again.step(), rows, draws);
@@ -16,28 +16,28 @@
 
 namespace heddle::tools {
 
-// A step with its gradients, as far as passes must take it for the oracles.
+// The graph of a step with its gradients, after the passes that the oracles need.
 struct StepAgain {
-  ir::Module module;              // of this graph alone
-  std::set<std::string> forward;  // names of values that no gradient is; of a body "@body %name"
+  ir::Module module;              // holds only this graph
+  std::set<std::string> forward;  // names of the forward values; in a body: "@body %name"
   const ir::Graph& step() const { return module.graphs.front(); }
 };
 
-std::string name_in(const ir::Graph& g, ir::ValueId v);  // as `forward` has it
+std::string name_in(const ir::Graph& g, ir::ValueId v);  // the value's name as in `forward`
 
 StepAgain build_again(const RunArguments& a, const Run& run, const std::string& entry);
-// Of batches that are so many times larger.
+// The same with batches that are `times` times larger.
 StepAgain build_again(const RunArguments& a, const Run& run, const std::string& entry, int64_t times);
 
 double flops_of(const ir::Graph& g);
 
 ir::Tensor read_tensor(runtime::Executable& executable, const codegen::Buffer& buffer, const ir::Type& type);
-ir::NamedTensors read_states(driver::Session& s, const ir::Graph& g);  // of the device, those that the graph has
+ir::NamedTensors read_states(driver::Session& s, const ir::Graph& g);  // reads the graph's states from the device
 
-// Makes the step's batches, by the device's own kernel.
+// Makes the step's batches with the device's own kernel.
 class BatchesAgain {
  public:
-  // Both must stay: the table, and the order in which its rows are taken.
+  // `table` and `order`, the row numbers, must outlive this.
   BatchesAgain(const RunArguments& a, const Run& run, const ir::Graph& g, const runtime::data::Table& table,
                std::span<const uint32_t> order, runtime::Draws draws);
   void next(const ir::Graph& g, ir::NamedTensors& into);
@@ -49,10 +49,10 @@ class BatchesAgain {
   const codegen::Entry& entry_;
 };
 
-// Of an operator whose text tells what becomes nan or infinite, what to do about it; else nothing.
+// The remedy for an operator whose documentation says where it gives nan or infinity; else nothing.
 std::optional<std::string> own_limits(const ir::OpDef& op);
 
-// What the model calls the part at that place: "log 'y'", "loss mse".
+// The model's name for the part that the node comes from: "log 'y'", "loss mse".
 std::string title_at(const frontend::Model& model, const ir::Node& n);
 
 }  // namespace heddle::tools

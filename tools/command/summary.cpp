@@ -29,7 +29,7 @@ struct SummaryArguments {
   bool json = false;
 };
 
-// What the process of a training takes beside the program's memory: at most so much, measured on the models of models/.
+// Upper limits of the memory that a training process takes besides the program's, measured on the models of models/.
 constexpr int64_t kMiB = int64_t{1} << 20;
 constexpr int64_t kProcess = 28 * kMiB;          // code, libraries but oneDNN, threads, readers
 constexpr int64_t kOfNode = int64_t{4} << 10;    // the compiler's, of a node of the graphs before the passes

@@ -1,4 +1,4 @@
-// What a model consists of and what a run of it takes: `heddle summary`.
+// `heddle summary`: prints the layers of a model, and the memory that a run takes.
 //
 //   run memory = states + arena + ring + data                       each to the byte, from the program
 //   peak of the process = that + at most the sum of the constants   code and libraries, compiling, library calls
@@ -19,8 +19,8 @@ struct NamedBytes {
 };
 
 struct RunMemory {
-  std::vector<NamedBytes> parts;      // what the run takes
-  std::vector<NamedBytes> constants;  // what the process takes beside it, at most; of the host only
+  std::vector<NamedBytes> parts;      // memory of the run
+  std::vector<NamedBytes> constants;  // upper limits of other memory of the process; on the host only
   int64_t parts_bytes() const;
   int64_t constants_bytes() const;
 };
@@ -28,9 +28,9 @@ struct RunMemory {
 struct SummaryFacts {
   std::string name, target;
   frontend::ModelSummary model;
-  std::vector<int64_t> state_bytes;  // of each node: its parameters and what the optimizer keeps of them
+  std::vector<int64_t> state_bytes;  // of each node: parameters and their optimizer states
   RunMemory memory;
-  double step_flops = 0;  // of the entry "train"; 0: the model trains nothing
+  double step_flops = 0;  // of the entry "train"; 0: there is none
   std::string data_note;  // why the data are not counted; empty where they are
 };
 

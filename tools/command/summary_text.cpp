@@ -67,7 +67,7 @@ std::vector<Row> rows_of(const SummaryFacts& f) {
   return rows;
 }
 
-// What is missing of so many columns.
+// The spaces that fill a text up to `columns` columns.
 std::string spaces(size_t columns, const std::string& text) {
   const size_t taken = runtime::columns_of(text);
   return fmt::format("{:{}}", "", taken < columns ? columns - taken : 0);

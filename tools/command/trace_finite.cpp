@@ -35,7 +35,8 @@ std::vector<int64_t> bad_elements(const Tensor& t) {
   return list;
 }
 
-// A mean is a sum on its way: on a device that adds floats it overflows where the oracle's, of doubles, does not.
+// A mean computes a sum first. On a device that adds floats, this sum can overflow where the oracle's sum of doubles
+// does not.
 void overflow_sums(const Graph& g, const Node& n, size_t result, Tensor& made) {
   const auto* reduction = std::get_if<ir::Reduction>(&n.op->kind);
   if (reduction == nullptr || !made.floating() || made.type.dtype == ir::DType::f64) return;
@@ -48,8 +49,8 @@ void overflow_sums(const Graph& g, const Node& n, size_t result, Tensor& made) {
 
 enum class Sums { wide, narrow };
 
-// The values of a graph, evaluated as far as they are asked for. What the way back reads is kept: operands and results of
-// nodes at which something is not finite.
+// The values of a graph, evaluated on demand. Keeps what the search needs: operands and results of nodes with nan or
+// infinities.
 class Values {
  public:
   Values(const ir::Module& m, const Graph& g, Sums sums)
@@ -58,7 +59,7 @@ class Values {
   void set(ValueId v, Tensor t) { tensors_[index(v)] = std::move(t), kept_[index(v)] = true; }
   const Tensor& operator[](ValueId v) const { return tensors_[index(v)]; }
 
-  // What the operands make of it.
+  // The results of a node for these operands.
   std::vector<Tensor> results_of(const Node& n, const ir::Operands& operands) const {
     std::vector<Tensor> results;
     if (sums_ == Sums::narrow) results = evaluate_parts(n, operands);
@@ -172,8 +173,8 @@ class Reads {
     return reads;
   }
 
-  // Of several, the fewest that halving finds to make the result what it is: others may be in rows of their own, or
-  // masked.
+  // Of several such elements, a small set, found by bisection, that still makes the result not finite. The others may
+  // lie in other rows, or be masked.
   std::vector<Read> of_composite(size_t result, int64_t element) const {
     std::vector<Read> reads;
     for (size_t i = 0; i < n_.operands.size(); ++i)
@@ -207,7 +208,7 @@ class Reads {
     return is_bad(values_.results_of(n_, all)[result], element);
   }
 
-  // Of several, those without which the result would be another one: a select takes one of its operands, nan passes on.
+  // Of several such operands, those that change the result: a select uses one of its operands; nan propagates.
   std::vector<Read> of_elementwise(int64_t element) const {
     std::vector<Read> reads, needed;
     for (size_t i = 0; i < n_.operands.size(); ++i)

@@ -1,5 +1,5 @@
-// What made the first number that is not finite: a step evaluated by the operators' oracles, and the way back from what
-// such a number has reached.
+// Finds the operator that made the first nan or infinity of a step: the oracles evaluate the step, and the search goes
+// back from a result that is not finite.
 //
 //   %a: f32[4] = log(%x)             x[2] is 0: -inf, which %b does not take
 //   %b: f32[4] = select(%c, %a, %x)
@@ -7,8 +7,9 @@
 //   %loss: f32[] = sum(%d)           inf
 //     -> {.node = exp, .element = 1, .value = inf, .operands = {90}}
 //
-// The way back goes by elements, along index maps: what masks hide is not met, as the -inf of a softmax or of log(0) that
-// is selected away. A constant that is infinite is meant to be so: then the first operator is named that made nan of it.
+// The search follows single elements along index maps. So it does not reach values that a mask hides, such as the -inf
+// of a masked softmax or a log(0) that select discards. An infinite constant is intended; then the search names the
+// first operator that made nan of it.
 #pragma once
 #include <functional>
 #include <optional>
@@ -18,7 +19,7 @@
 
 namespace heddle::tools {
 
-// Where in loops: the scan's place in its graph's order, and the turn that is evaluated (its row of slices).
+// A turn of a scan: the scan's place in its graph's order, and the number of the turn (its row of slices).
 struct TurnAt {
   size_t place = 0;
   int64_t row = 0;
@@ -28,14 +29,14 @@ struct Origin {
   const ir::Node* node = nullptr;  // nullptr: `result` is an input of the graph
   ir::ValueId result;
   int64_t element = 0;
-  double value = 0;                // of it, not finite
-  std::vector<double> operands;    // of an elementwise operator, those of the element
-  double largest = 0;              // of another one, the largest magnitude among its operands
+  double value = 0;                // the element's value: nan or infinite
+  std::vector<double> operands;    // of an elementwise operator: the operands of this element
+  double largest = 0;              // of another operator: the largest magnitude among its operands
   std::vector<TurnAt> turns = {};  // outermost first
 };
 
-// Of the values `targets` of the graph, evaluated from `inputs`. Nothing where all are finite. `inputs`: all of the
-// graph's.
+// Searches the values `targets` of the graph, evaluated from `inputs`, which must hold all of the graph's inputs.
+// Returns nothing where all are finite.
 std::optional<Origin> trace_not_finite(const ir::Module& m, const ir::Graph& g, const ir::NamedTensors& inputs,
                                        const std::vector<std::vector<ir::ValueId>>& targets);
 

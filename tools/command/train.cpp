@@ -43,7 +43,7 @@ void report_tables(const std::string& split, const runtime::MetricValues& values
   if (!tables.empty()) print_note("{}:\n{}", split, tables);
 }
 
-// What would be found after the training, found before it.
+// Finds errors about output files before the training.
 void check_outputs(const RunArguments& a) {
   if (a.json && a.log == "-")
     throw UserError(ExitCode::usage, "--json and --log - would both write to standard output",
@@ -137,7 +137,8 @@ std::string name_beside(const std::filesystem::path& path) {
   }
 }
 
-// Where the path has been taken during the training, by a document or by write protection, the weights go beside it.
+// Saves the weights. If the path has become unwritable during the training, or another kind of file lies there, saves
+// them beside it.
 void save(const driver::Session& s, const std::string& path) {
   const auto write = [&](const std::string& to) {
     runtime::require_weights_path(to);
@@ -158,7 +159,7 @@ void save(const driver::Session& s, const std::string& path) {
   }
 }
 
-// The device does not come back, so nothing can be saved that is not saved already.
+// The device does not finish its step, so nothing more can be saved.
 [[noreturn]] void end_hanging(double seconds, const std::string& run, runtime::RunLog& log) {
   const UserError error(ExitCode::limit, fmt::format("a step takes longer than {:.3g} s", seconds));
   end_log(log, error);

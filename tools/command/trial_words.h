@@ -1,4 +1,4 @@
-// The words of a command line that make another process of this program do the same: heddle train for a trial.
+// Makes the command line with which a child process of this program trains a trial: heddle train with the same options.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace heddle::tools {
 
-// This program, "train", and what the arguments say of the model, the data, the device and how a run is kept; of the
-// threads each of `jobs` processes has its share. Throws UserError where the model comes from standard input.
+// Returns this program's path, "train", and the options for the model, the data, the device and saving. The threads are
+// shared among `jobs` processes. Throws UserError where the model comes from standard input.
 std::vector<std::string> train_words(const RunArguments& a, int jobs);
 
 }  // namespace heddle::tools

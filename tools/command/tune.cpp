@@ -87,7 +87,7 @@ class Tuner {
     choices_.libraries = options_.libraries = driver::used_libraries(options_);
   }
 
-  // Another choice may bring kernels that nobody has measured: they are measured next.
+  // A different choice may lead to kernels that have not been measured; these are measured next.
   void measure_kernels() {
     constexpr int kMostTimes = 3;
     for (int i = 0; i < kMostTimes; ++i) {
@@ -136,7 +136,7 @@ class Tuner {
     return request;
   }
 
-  // Nothing of it is under way behind this: others give their memory back meanwhile.
+  // Loads a program and finishes one step, so that nothing is under way when another program frees its memory.
   std::unique_ptr<RandomSteps> load(const driver::Choices& choices, codegen::OneKernel one_kernel) {
     auto steps = std::make_unique<RandomSteps>(request_for(choices, one_kernel));
     steps->block(1);
@@ -320,7 +320,7 @@ void require_table_path(const TuneArguments& a) {
                     "name another file, or allow it to be replaced: --overwrite");
 }
 
-// Until the table is whole nothing is written, so a signal leaves the old one, or none.
+// Writes the table only when it is complete, so a signal leaves the old table or none.
 void tune(const TuneArguments& a) {
   if (!a.steps.model.choices.empty())
     throw UserError(ExitCode::usage, "--choices: heddle tune makes such a table", "leave it out");

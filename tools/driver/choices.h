@@ -1,11 +1,11 @@
-// choices: a table of measured choices, as `heddle tune` writes it and --choices reads it.
+// Choices: a table of measured choices, which `heddle tune` writes and --choices reads.
 //
 //   {"format": "heddle-choices/1", "heddle": "0.1.0", "processor": "AMD EPYC 9R15, native", "model": "mnist_mlp", ...
 //    "kernels": [{"body": "f32[128,784], .. | matmul 0 1 ..", "default": "onednn", "chosen": "generated text",
 //                 "seconds": {"generated text": 2.1e-05, "onednn": 3.4e-05}}],
 //    "steps": [{"body": "train 5f3a..", "default": "launches", "chosen": "one kernel", "seconds": {..}}], ..}
 //
-// A table holds for one processor or card and one version of Heddle: elsewhere it is refused.
+// A table is valid for one processor or GPU and one version of Heddle. With others it is an error.
 #pragma once
 #include <string>
 
@@ -17,9 +17,9 @@
 namespace heddle::driver {
 
 struct Choices {
-  std::string file;  // where it was read; empty: there is none
+  std::string file;  // the file it was read from; empty: there is none
   std::string heddle, processor;
-  GpuLibraries libraries;           // what the table does not list goes there, too
+  GpuLibraries libraries;           // libraries for kernels that the table does not list
   passes::MeasuredChoices kernels;  // by body (passes/choices.h)
   passes::MeasuredChoices steps;    // by step_body: "launches" or "one kernel"
   bool empty() const { return kernels.empty() && steps.empty(); }
@@ -29,26 +29,27 @@ inline const std::string kLaunches = "launches", kOneKernel = "one kernel";
 constexpr size_t kMostChoicesBytes = size_t{16} << 20;
 constexpr std::string_view kChoicesHead = "{\"format\": \"heddle-choices/1\"";
 
-// Throws UserError at the first fault. Locations point into `file`.
+// Throws UserError at the first error. Locations point into `file`.
 Choices read_choices(const SourceFile& file);
 
-// What decides whether a table holds: of a GPU the target's name and figures, of the host what /proc/cpuinfo says.
+// The processor's name in a table, which decides whether it is valid. For a GPU: the target's name and figures. For the
+// host: the model in /proc/cpuinfo and the target of the compiler.
 std::string processor_name(const ir::Target& target);
-// Throws UserError where the table was measured elsewhere, or by another version.
+// Throws UserError where the table was measured on another processor or by another version.
 void require_choices_for(const Choices& choices, const ir::Target& target);
 
-// What is chosen, without times: equal where programs are. "" without choices.
+// A hash of the choices without their times, so it is equal for equal programs. "" without choices.
 std::string hash_of(const Choices& choices);
 
-// An entry, by a hash of the bodies of the kernels that it calls: "train 5f3a..".
+// The key of an entry: its name and a hash of the bodies of the kernels that it calls, "train 5f3a..".
 std::string step_body(const ir::Module& m, const ir::Graph& entry);
 codegen::OneKernels one_kernels(const Choices& choices, const ir::Module& m);
 
-// What is said of a table that changes nothing in a program: "t.json: none of its choices is about this program",
-// "t.json: it holds no choices".
+// The note for a table that has no choice for a program: "t.json: none of its choices is about this program", "t.json:
+// it holds no choices".
 std::string told_of_unused(const Choices& choices);
 
-// Whether any choice was about a program.
+// Records whether a program uses any choice of a table.
 class ChoicesUsed {
  public:
   explicit ChoicesUsed(const Choices& choices) : choices_(choices) {}

@@ -1,4 +1,4 @@
-// Which outputs a prediction computes.
+// Chooses which outputs a prediction computes.
 //
 //   model without "outputs", loss cross_entropy of logits and label   ->   outputs {"logits": "logits"}
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace heddle::driver {
 
-// Leaves the model with the outputs of these names, or nodes; none: its outputs, or what its loss reads first. Throws
-// UserError where there is none.
+// Sets the model's outputs to these outputs or nodes. Empty: keeps the model's outputs; where it has none, takes the
+// first value that its loss reads. Throws UserError where there is no such output.
 void choose_outputs(frontend::Model& model, const std::vector<std::string>& names);
 
 }  // namespace heddle::driver

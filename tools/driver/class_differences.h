@@ -1,5 +1,5 @@
-// Tells where validation rows have other classes than training rows, as the last rows of a file do
-// that is sorted by class.
+// Gives a note where validation rows have classes that training rows lack, or the reverse, as happens with the last
+// rows of a file that is sorted by class.
 //
 //   "validation": {"fraction": 0.1}, labels 0 0 0 .. 9 9 9
 //     -> note: class 9 of 'label' is that of 100 of 100 validation rows, and of no training row ...
@@ -10,7 +10,8 @@
 
 namespace heddle::driver {
 
-// Of inputs that a loss or a metric takes for classes. What a random choice of the rows could have made is not told.
+// Checks inputs that a loss or a metric reads as classes. Differences that a random split could have made are not
+// reported.
 void note_class_differences(const frontend::TrainingPlan& plan, const Splits& splits, const Tell& note);
 
 }  // namespace heddle::driver

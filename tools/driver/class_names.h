@@ -1,4 +1,4 @@
-// The names of classes in a weights file: what the numbers mean that a model was trained with.
+// Stores class names in the metadata of a weights file, and reads them. They give class numbers their meaning.
 //
 //   {inputs x, y; names {}, {"ant", "bee"}} -> metadata {"heddle.classes.y": "[\"ant\",\"bee\"]"}, and back
 #pragma once
@@ -11,11 +11,11 @@
 
 namespace heddle::driver {
 
-// Of each of the plan's inputs; empty where its values have no names.
+// A list for each of the plan's inputs; empty where its values have no names.
 using ClassNames = std::vector<std::vector<std::string>>;
 
 std::map<std::string, std::string> class_metadata(const frontend::TrainingPlan& plan, const ClassNames& names);
-// None where the file holds none. UserError where its text is no list of names.
+// Empty lists where the file has none. Throws UserError where the text is not a list of names.
 ClassNames class_names(const frontend::TrainingPlan& plan, const runtime::WeightsFile& weights);
 
 }  // namespace heddle::driver

@@ -1,5 +1,5 @@
-// compile: a model to a program. The one place that ties the compiler's stages together; commands,
-// the C++ interface and sessions (tools/driver/session.h) stand on it.
+// compile: compiles a model to a program. Only this file connects the stages of the compiler. Commands, the C++
+// interface and sessions (tools/driver/session.h) use it.
 //
 //   Compiled made = driver::compile(model, {.target = ir::h200()});
 //   made.program.find_entry(ir::Phase::train)
@@ -25,7 +25,7 @@
 
 namespace heddle::driver {
 
-// What a stage took of the processor.
+// The processor time of a stage.
 struct StageTime {
   std::string name;
   double seconds = 0;
@@ -33,48 +33,48 @@ struct StageTime {
 
 struct CompileOptions {
   ir::Target target = ir::host();
-  int64_t memory_bytes = 0;                 // that a program may take; 0: the target's
-  std::vector<std::string> recompute = {};  // paths of blocks whose values the backward sweep computes again
-  GpuLibraries libraries = {};              // that are asked for
-  // The graphs and their batches; none: all that the model has. Then the rows in `folder` tell a schedule that ends how
-  // long the training is, if they are at hand.
+  int64_t memory_bytes = 0;                 // limit for a program; 0: the target's memory
+  std::vector<std::string> recompute = {};  // paths of blocks that the backward sweep computes again
+  GpuLibraries libraries = {};              // the requested libraries
+  // The graphs and their batch sizes; nothing: all that the model has. Then a schedule that needs the length of the
+  // training takes it from the rows in `folder`, if they are available.
   std::optional<frontend::BuildOptions> entries = {};
   std::filesystem::path folder = {};
-  std::vector<ir::DType> stored = {};  // the types of the columns that feed the plan's inputs; empty: the inputs' own
-  // Of the weights that are given: those that products may take as they lie in their file, and those whose inputs are
-  // observed instead.
+  std::vector<ir::DType> stored = {};  // column types of the plan's inputs; empty: the inputs' types
+  // Int8 weights: `int8` may be multiplied as integers; for `observed`, the program records the range of the product's
+  // inputs.
   std::vector<passes::Int8Weight> int8 = {}, observed = {};
-  bool prepare = false;     // predictions read what an entry makes of parameters once (passes/prepare.h)
-  bool fold_norms = false;  // norms of predictions go into the weights before them (passes/fold_norms.h); takes prepare
-  std::optional<std::string> to = {};  // stop behind this pass, "": before the first one; no program is made then
-  bool keep_module = false;            // in Compiled, for who prints it
-  bool predict = false;                // fills in what each step should take
+  bool prepare = false;                // values that depend only on parameters are computed once (passes/prepare.h)
+  bool fold_norms = false;             // predictions fold norms into weights (passes/fold_norms.h); needs prepare
+  std::optional<std::string> to = {};  // stop after this pass; "": before the first. Makes no program
+  bool keep_module = false;            // keep it in Compiled, to print it
+  bool predict = false;                // predict the time of each step
   codegen::OneKernel one_kernel = codegen::OneKernel::where_faster;
-  Choices choices = {};          // of a table: they come before predicted times
-  passes::Decided decided = {};  // hears what was chosen among several
-  Tell tell = {};                // of what is assumed of data that are not read
+  Choices choices = {};          // measured choices, which override predicted times
+  passes::Decided decided = {};  // called for each choice among several candidates
+  Tell tell = {};                // notes about assumptions on data that are not read
   std::function<void(const passes::Remark&)> remark = {};
   std::function<void(const std::string&, const ir::Module&)> after = {};  // after each pass, by name
   std::vector<StageTime>* times = nullptr;
 };
 
 struct Compiled {
-  frontend::TrainingPlan plan;  // what running the program needs to know beside it
+  frontend::TrainingPlan plan;  // further information for running the program
   frontend::BuildOptions entries;
-  std::vector<ir::FedColumn> fed;  // of which columns the entries make their inputs, and how; none: they do not
-  int64_t nodes = 0;               // of all graphs, before the passes
-  ir::Module module;               // as the last pass left it, where options.keep_module
+  std::vector<ir::FedColumn> fed;  // from which columns the entries make their inputs, and how; may be empty
+  int64_t nodes = 0;               // nodes of all graphs before the passes
+  ir::Module module;               // after the last pass, if options.keep_module
   codegen::Program program;
 };
 
-// Compiles a model: one that was read, or built in C++. The model's locations must stay. What needs
-// rows is assumed: normalize without numbers takes a mean of 0 and a deviation of 1. Throws
-// UserError: `failed` with every fault that is found in the model, `missing` where a library is not
-// there, `limit` where the program takes more memory than the target or options.memory_bytes allow.
+// Compiles a model that was read or built in C++. Its locations must stay valid. Values that would need rows are
+// assumed: normalize without numbers takes a mean of 0 and a deviation of 1. Throws UserError: `failed` with every
+// error found in the model, `missing` where a library is absent, `limit` where the program takes more memory than the
+// target or options.memory_bytes allow.
 Compiled compile(const frontend::Model& model, const CompileOptions& options = {});
 
-// A model with its plan, before it is compiled: whoever knows more than the model's text completes the plan, with the
-// statistics of rows or weights. The model is instantiated once for both.
+// A model with its plan, before it is compiled. The caller may complete the plan, for example with statistics of the
+// rows or weights. Plan and compilation share the instances of the model.
 struct Planned {
   // The model must outlive this. Throws UserError where its shapes do not fit.
   explicit Planned(const frontend::Model& model) : instances(model), plan(frontend::plan_training(instances)) {}
@@ -83,20 +83,21 @@ struct Planned {
   frontend::ModelInstances instances;
   frontend::TrainingPlan plan;
 };
-// As above. Gives the memory of the instances back before the passes run.
+// As above. Frees the instances before the passes run.
 Compiled compile(Planned& planned, const CompileOptions& options);
-// The first half of it: the graphs before the passes, as `module`.
+// Only the first part: builds the graphs, before the passes, in `module`.
 Compiled build(Planned& planned, const CompileOptions& options);
 
-// The stages alone, for modules that no model describes: the passes up to options.to, the program.
+// Single stages, for modules that do not come from a model: runs the passes up to options.to, and lowers to a program.
 void run_passes(ir::Module& m, const CompileOptions& options, const std::vector<ir::FedColumn>& fed = {});
 codegen::Program lower(const ir::Module& m, const std::string& name, const CompileOptions& options);
 
-// Of the libraries that are asked for, those that are there; options.tell hears of each other one. Throws UserError where
-// choices need one that is not there.
+// The requested libraries that this machine has; options.tell gets a note for each missing one. Throws UserError where
+// choices need a missing library.
 GpuLibraries used_libraries(const CompileOptions& options);
 
-// The libraries that this build can call for a target, each with the real one to ask: `asked` are there.
+// The libraries that this build can call for a target, with the functions that ask the real libraries. `asked`: GPU
+// libraries that this machine has.
 std::vector<passes::AvailableLibrary> libraries(const ir::Target& target, const GpuLibraries& asked);
 
 }  // namespace heddle::driver

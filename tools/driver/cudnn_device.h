@@ -1,4 +1,5 @@
-// A target as cuDNN wants a device described, in JSON: it plans for one that is not there (runtime/cuda/cudnn_plan.h).
+// Describes a target in cuDNN's JSON for devices, so that cuDNN can plan for a GPU that is not present
+// (runtime/cuda/cudnn_plan.h).
 //
 //   h200  ->  {"deviceName":"h200","cudaDeviceId":0,"deviceVer":900,...
 #pragma once

@@ -1,4 +1,4 @@
-// Which training rows serve as validation, where a model has them drawn.
+// DrawnRows: draws the training rows that serve as validation, where a model asks for this.
 //
 //   "validation": {"fraction": 0.1, "draw": 1, "by": "label"} of 1,000 rows -> a mark for each row, 100 of them 1
 #pragma once
@@ -11,14 +11,15 @@
 
 namespace heddle::driver {
 
-// What a draw goes by, read once; rows are then drawn as often as needed.
+// Reads once the columns that a draw depends on. Rows can then be drawn several times.
 class DrawnRows {
  public:
-  // `train` reads the training rows, of which there are `rows`. Throws UserError where 'by' or 'group' name nothing.
+  // `train`: the reader of the training rows; `rows`: their number. Throws UserError where 'by' or 'group' name an
+  // unknown column.
   DrawnRows(const frontend::Data& data, const runtime::data::ReaderRequest& train, const std::filesystem::path& root,
             int64_t rows);
-  // `kept` rows, where there are any, stay with the training. Throws UserError where a side, or a class on one of
-  // them, is left without rows; and where a row of a fold would have to stay.
+  // Returns 1 for each validation row. Rows marked in `kept` stay with the training. Throws UserError where training or
+  // validation, or one of their classes, would have no rows, and where a row of a fold would have to stay.
   std::vector<uint8_t> draw(std::vector<uint8_t> kept) const;
 
  private:
@@ -35,9 +36,9 @@ class DrawnRows {
 
   const frontend::Data& data_;
   int64_t rows_ = 0;
-  std::vector<uint32_t> classes_, groups_;  // of each row
+  std::vector<uint32_t> classes_, groups_;  // per row
   uint32_t class_count_ = 0, group_count_ = 0;
-  std::vector<std::string> class_texts_;  // by number, for messages
+  std::vector<std::string> class_texts_;  // by class number, for messages
 };
 
 }  // namespace heddle::driver

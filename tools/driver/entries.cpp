@@ -17,7 +17,8 @@ namespace {
 
 constexpr int64_t kAssumedSteps = 1'000'000;  // of a training whose data are not counted, for schedules
 
-// What layers keep of a batch's rows is of the strands that these are of.
+// With strands, each row of a batch continues the same row of the batch before. So a batch must have one row of each
+// strand.
 void require_one_row_of_each(const frontend::TrainingPlan& plan, const RowCounts& rows) {
   if (!plan.in_order || !plan.data.train) return;
   const runtime::data::ReaderSetting* strands = runtime::data::find_setting(plan.data.train->settings, "strands");

@@ -1,4 +1,5 @@
-// What stands for missing values, in a weights file: means or medians of the rows that a model was trained with.
+// Stores the fills for missing values (means or medians of the training rows) in the metadata of a weights file, and
+// reads them.
 //
 //   {inputs x, y; fills {2.5, 10}, {}} -> metadata {"heddle.missing.x": "[2.5,10]"}, and back
 #pragma once
@@ -11,14 +12,14 @@
 
 namespace heddle::driver {
 
-// Of each of the plan's inputs; empty where the training rows do not say.
+// A list for each of the plan's inputs; empty where its fills do not come from the training rows.
 using Fills = std::vector<std::vector<double>>;
 
 std::map<std::string, std::string> fill_metadata(const frontend::TrainingPlan& plan, const Fills& fills);
-// None where the file holds none. UserError where its text is no list of numbers.
+// Empty lists where the file has none. Throws UserError where the text is not a list of numbers.
 Fills fills(const frontend::TrainingPlan& plan, const runtime::WeightsFile& weights);
 
-// What `first` has, and of the inputs that it says nothing of what `second` has.
+// The fills of `first`; for inputs that have none there, those of `second`.
 Fills either(const Fills& first, const Fills& second);
 
 }  // namespace heddle::driver

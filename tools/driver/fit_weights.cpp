@@ -55,7 +55,7 @@ void add_new_adapters(const runtime::WeightsFile& file, const std::vector<fronte
       without.push_back(copy);
 }
 
-// Half of a copy is neither a copy nor a model without it.
+// Throws where the file has only some tensors of a copy.
 void require_whole(const runtime::WeightsFile& file, const std::vector<frontend::PlannedCopy>& copies,
                    const std::vector<frontend::PlannedCopy>& without) {
   for (const frontend::PlannedCopy& copy : copies) {
@@ -70,7 +70,8 @@ void require_whole(const runtime::WeightsFile& file, const std::vector<frontend:
   }
 }
 
-// Copies start as what they are of. Where the file lacks that, too, both have their initial values, which are equal.
+// Adds tensors for copies, equal to those of the copied node. Where the file lacks these too, both keep their initial
+// values, which are equal.
 void add_copies(runtime::WeightsFile& file, const std::vector<frontend::PlannedCopy>& copies) {
   for (const frontend::PlannedCopy& copy : copies) {
     const runtime::SavedTensor* source = file.find(copy.source);

@@ -1,4 +1,5 @@
-// Whether a file of weights fits a model: names, shapes, values, and rows that the model reads as zeros.
+// Checks that a weights file fits a model (names, shapes, values, and padding rows that must be zero), and adapts the
+// file to the model.
 //
 //   require_weights(file, plan, program, begins)   ->   "" or a note, where the file is not refused
 #pragma once
@@ -10,10 +11,10 @@
 
 namespace heddle::driver {
 
-// Where the model has a table of foreign names, the file's tensors become the model's. A node that copies the parameters
-// of another one, and has no tensor in the file, gets those that it copies. Adapters (tools/driver/adapters.h) that the
-// file holds beside their base get the model's names. `begins`: a training begins with them, and
-// gives what the table allows to be missing its initial values.
+// Where the model has a table of foreign names, renames the file's tensors. A node that copies the parameters of
+// another node, and has no tensors in the file, gets copies of that node's tensors. Adapters (tools/driver/adapters.h)
+// in the file get the model's names. `begins`: a training begins with the weights; parameters that may be missing then
+// take their initial values. Returns a note, or "". Throws UserError where the file does not fit.
 std::string require_weights(runtime::WeightsFile& file, const frontend::TrainingPlan& plan,
                             const codegen::Program& program, bool begins);
 

@@ -38,7 +38,7 @@ int64_t element_bytes(const SavedTensor& t) {
   return elements == 0 ? 0 : (t.end - t.begin) / elements;
 }
 
-// Row by row what was column by column, where it lies.
+// Transposes a matrix [rows, columns] in its memory.
 void transpose(std::span<std::byte> bytes, size_t rows, size_t columns, size_t of_element) {
   const std::vector<std::byte> before(bytes.begin(), bytes.end());
   for (size_t r = 0; r < rows; ++r)
@@ -131,7 +131,7 @@ class Translation {
     return true;
   }
 
-  // Each parameter is as many rows of the tensor as it has itself.
+  // Cuts a tensor into parameters: each takes as many rows as it has.
   void cut(const SavedTensor& t, const std::string& from, const RenamedTensor& by, const frontend::HeldParts& held) {
     std::vector<std::string> names;
     int64_t rows = 0;

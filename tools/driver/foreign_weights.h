@@ -1,4 +1,4 @@
-// Weights of other programs under the names of a model's parameters, by the model's table (section `weights`).
+// Translates weights of other programs into a model's parameters, by the model's table (section `weights`).
 //
 //   {"h.0.attn.c_attn.weight": f32[768,2304]} by "h.{i}.attn.c_attn.{p}": {"to": "h.{i}.qkv.{p}", "transpose": true}
 //     -> {"h.0.qkv.weight": f32[2304,768]}
@@ -14,17 +14,17 @@
 
 namespace heddle::driver {
 
-// In the metadata of weights that a model with a table saves: their names are its own.
+// A key of the metadata of weights that a model with a table has saved: the names are the model's.
 constexpr const char* kOwnNames = "heddle.own_names";
 
 struct Translated {
-  std::set<std::string> missing;  // parameters that the file lacks, and the table allows to be missing
-  std::string note;               // what is left out, or begins otherwise; mostly empty
+  std::set<std::string> missing;  // parameters that the file lacks and the table allows to be missing
+  std::string note;               // which tensors are left out, or get initial values; mostly empty
 };
 
-// Renames, turns, cuts and joins the tensors of the file in place. A file of the model's own names stays as it is: the table
-// says of it only what may be missing. Throws UserError at the table where a tensor becomes no parameter, or a parameter
-// that is none of the `copies` no tensor.
+// Renames, transposes, splits and joins the tensors of the file. A file with the model's own names is not changed; the
+// table then only says what may be missing. Throws UserError at the table where a tensor becomes no parameter, or where
+// a parameter that is not one of `copies` gets no tensor.
 Translated translate(runtime::WeightsFile& file, const frontend::WeightsTable& table, const codegen::Program& program,
                      const std::vector<frontend::PlannedCopy>& copies);
 

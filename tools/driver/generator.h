@@ -1,5 +1,5 @@
-// Generator: a model that continues text, compiled to a step that takes the next token of each of some rows, and one that
-// takes several.
+// Generator: a model that continues texts, one per row. It is compiled to a step that reads the next token of each row,
+// and to a prefill that reads several tokens.
 //
 //   Generator generator(read_model, weights, 2, false, compile_options, device);
 //   generator.step({17, 4}, {0, 0});      // the first token of each row: a row at position 0 begins anew
@@ -10,8 +10,8 @@
 //
 //   generator.encode(source);             // of all rows, once
 //
-// The step is derived from the network that was trained (passes/decode): what tokens see of those before them lies in
-// states. Nothing is compiled after the start.
+// The step is derived from the trained network (passes/decode): its states hold what later tokens need of earlier ones.
+// Nothing is compiled after the constructor.
 #pragma once
 #include <memory>
 #include <optional>
@@ -28,54 +28,55 @@ namespace heddle::driver {
 
 class Generator {
  public:
-  static constexpr int64_t kFewestRows = 2;  // texts at once that may be asked for
+  static constexpr int64_t kFewestRows = 2;  // least rows
 
-  // How many rows so many texts take. Each has the bits that it has alone (codegen/lone_rows.h).
+  // The number of rows for so many texts. A row's bits do not depend on the other rows (codegen/lone_rows.h).
   static int64_t rows_for(int64_t texts);
 
-  // `rows`: as rows_for says. `reorders`: whether `reorder` is called, which needs room for a copy of the states. The model's text must outlive
-  // this. Throws UserError where the model does not continue text, or weights are of another one.
+  // `rows`: a result of rows_for. `reorders`: whether `reorder` will be called, which needs room for a copy of the
+  // states. The model's text must outlive this. Throws UserError where the model cannot continue text, or the weights
+  // do not fit.
   Generator(frontend::Model model, runtime::WeightsFile weights, int64_t rows, bool reorders,
             const CompileOptions& options, runtime::Device& device);
 
-  // Whether the model continues text, found without weights or a device. Throws UserError as above.
+  // Throws UserError where the model cannot continue text. Needs no weights and no device.
   static void require_writes(frontend::Model model, const CompileOptions& options);
 
-  // Other weights of the same model.
+  // Loads other weights of the same model.
   void load(runtime::WeightsFile weights);
   int64_t rows() const { return rows_; }
   bool reorders() const { return reorders_; }
-  int64_t context() const { return context_; }          // positions lie below it; 0: there is no last one
-  int64_t vocabulary() const { return vocabulary_; }    // logits of a row
-  int64_t tokens_below() const { return text_.below; }  // that the input takes
+  int64_t context() const { return context_; }          // positions lie below it; 0: unlimited
+  int64_t vocabulary() const { return vocabulary_; }    // logits per row
+  int64_t tokens_below() const { return text_.below; }  // ids of the input lie below it
   const std::string& input() const { return text_.name; }
-  const std::string& tokenizer() const { return text_.tokenizer; }  // a tokenizer.json; empty: the weights hold none
+  const std::string& tokenizer() const { return text_.tokenizer; }  // a tokenizer.json; empty: not in the weights
   const std::optional<int64_t>& first() const {
     return first_;
-  }  // the token that texts begin with, where the model says
+  }  // the token that texts begin with, if the model names one
   const frontend::Data& data() const { return plan_.data; }
-  const std::string& note() const { return note_; }  // of the weights; mostly empty
-  // What is read beside the text that is written.
+  const std::string& note() const { return note_; }  // about the weights; mostly empty
+  // The source input, which the model reads beside the text.
   struct Source {
-    std::string name, tokenizer = {};  // of the input; of its ids, as above
+    std::string name, tokenizer = {};  // of the input; a tokenizer.json, as above
     int64_t below = 0, length = 0;
   };
   const std::optional<Source>& source() const { return source_; }
-  // The input that says how long sources are; empty: none does.
+  // The input with the lengths of the sources; empty: none.
   const std::string& sizes() const { return sizes_name_; }
-  // Of a generator with a source: `tokens` are [rows, length], `sizes` say how many of them each row has. Before a row
-  // begins; those of rows that have begun stay the same.
+  // For a generator with a source: reads the sources of all rows. `tokens`: [rows, length]; `sizes`: the number of
+  // tokens of each row. To be called before a row begins; rows that have begun must get the same source again.
   void encode(std::span<const int32_t> tokens, std::span<const int32_t> sizes);
-  // Tokens of a row that `prefill` takes at once; 1: there is none.
+  // Tokens per row that one `prefill` reads; 1: there is no prefill.
   int64_t chunk() const { return chunk_; }
-  // The first counts[i] tokens of row i of `tokens`, [rows, chunk], from position positions[i] on. They must lie within
-  // the context. A row of none stays as it is.
+  // Reads the first counts[i] tokens of row i of `tokens`, [rows, chunk], at positions[i] and after. They must lie
+  // within the context. A row with count 0 does not change.
   void prefill(std::span<const int32_t> tokens, std::span<const int32_t> positions, std::span<const int32_t> counts);
-  // One token of each row, and its position in the row's text. Positions of a row follow one another, from 0.
+  // Reads one token of each row at its position in the text. The positions of a row count up from 0.
   void step(std::span<const int32_t> tokens, std::span<const int32_t> positions);
-  // Each row goes on from where the row from[row] stands.
+  // Each row continues from the states of row from[row].
   void reorder(std::span<const int32_t> from);
-  // Of the last step.
+  // The logits of a row after the last step.
   std::span<const float> logits(int64_t row) const;
 
  private:
@@ -100,10 +101,10 @@ class Generator {
   codegen::Program program_;
   std::unique_ptr<runtime::Executable> executable_;
   const codegen::Entry* entry_ = nullptr;
-  const codegen::Entry *prefill_ = nullptr, *encode_ = nullptr, *reorder_ = nullptr;  // nullptr: rows keep nothing
+  const codegen::Entry *prefill_ = nullptr, *encode_ = nullptr, *reorder_ = nullptr;  // nullptr: not needed
   const codegen::Buffer *tokens_ = nullptr, *positions_ = nullptr, *result_ = nullptr;
-  const codegen::Buffer *source_tokens_ = nullptr, *sizes_ = nullptr;  // nullptr: nothing reads them
-  std::vector<int64_t> wide_;                                          // of an input of i64
+  const codegen::Buffer *source_tokens_ = nullptr, *sizes_ = nullptr;  // nullptr: unused
+  std::vector<int64_t> wide_;                                          // buffer for i64 inputs
   std::vector<float> logits_;
 };
 

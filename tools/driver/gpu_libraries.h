@@ -1,4 +1,4 @@
-// NVIDIA's libraries that a GPU's program calls where this machine has them.
+// GpuLibraries: which of NVIDIA's libraries a GPU's program may call, where this machine has them.
 //
 //   --libraries cublaslt,cudnn   ->   {.cublaslt = true, .cudnn = true}
 #pragma once
@@ -21,7 +21,7 @@ struct GpuLibraries {
   }
 };
 
-// Those of the names; others are passed by.
+// The libraries among `names`; other names are ignored.
 inline GpuLibraries libraries_named(const std::vector<std::string>& names) {
   return {.cublaslt = std::ranges::count(names, "cublaslt") > 0, .cudnn = std::ranges::count(names, "cudnn") > 0};
 }

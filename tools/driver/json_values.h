@@ -1,4 +1,4 @@
-// Values of JSON that this program itself wrote: as numbers, and as the text that they were read from.
+// Converts JSON values to numbers and back to JSON text. For files that Heddle itself has written.
 #pragma once
 #include <string>
 
@@ -14,7 +14,7 @@ inline double number_of(const frontend::Json& json) {
   return json.kind == frontend::Json::Kind::integer ? static_cast<double>(json.integer) : json.real;
 }
 
-// On one line; numbers as runtime::json_number writes them.
+// JSON text on one line; numbers as runtime::json_number writes them.
 inline std::string json_text(const frontend::Json& json) {
   using Kind = frontend::Json::Kind;
   switch (json.kind) {

@@ -1,4 +1,5 @@
-// The data sets a model names, read for the runtime: which columns feed which inputs, how many rows each split has.
+// Reads the data sets of a model: which columns feed which inputs, how many rows each split has, and the rows
+// themselves.
 #pragma once
 #include <filesystem>
 #include <memory>
@@ -15,12 +16,11 @@
 
 namespace heddle::driver {
 
-// Of an input's elements where no file says otherwise; what becomes one_hot is a number.
+// The column type of an input, where no file has another one. An input that a map makes one-hot is read as integers.
 inline ir::DType own_type(const frontend::PlannedInput& input) {
   return input.one_hot > 0 ? ir::DType::i32 : input.row.dtype;
 }
-// What a row of an input is in a file, in a column of the input's own name; `names` are its
-// classes' names, where they are known.
+// The request for an input's column, which has the input's name; `names`: its class names, where known.
 runtime::data::ColumnRequest column_request(const frontend::PlannedInput& input, std::vector<std::string> names);
 
 struct RowCounts {
@@ -28,37 +28,37 @@ struct RowCounts {
 };
 struct Splits {
   std::optional<runtime::Split> train, validation, test;
-  std::vector<std::string> notes = {};  // what a user should know of the rows
+  std::vector<std::string> notes = {};  // for the user, about the rows
 };
 struct DataRequest {
   const frontend::TrainingPlan* plan = nullptr;
   std::filesystem::path root;   // --data, or the model's folder
-  bool train = false;           // load the training rows; those of validation need them where it is a fraction
-  ClassNames class_names = {};  // of weights that are read; empty: the training rows say
+  bool train = false;           // load the training rows; a validation by fraction needs them, too
+  ClassNames class_names = {};  // of loaded weights; empty: taken from the training rows
   Tokenizers tokenizers = {};   // likewise
   Fills fills = {};             // likewise
 };
 
-// From file headers alone: the rows, and the type of each of the plan's inputs as the files store
-// it. Where splits store one in different types, they are converted to the input's own when they
-// are loaded.
+// What file headers tell: the number of rows, and the stored type of each of the plan's inputs. Where the splits store
+// an input in different types, loading converts them to the input's own type.
 struct DataHeader {
   RowCounts rows;
   std::vector<ir::DType> stored;
-  ClassNames class_names;  // that all splits have; empty: numbers
+  ClassNames class_names;  // of all splits; empty: numbers
   Tokenizers tokenizers;   // likewise; empty: no text
-  Fills fills;             // for what is missing, likewise
-  // Training rows that serve as validation, where these are drawn; nullptr: they are the last ones, or there are none.
+  Fills fills;             // for missing values, likewise
+  // 1 for each training row that serves as validation, where these are drawn; nullptr: they are the last rows, or there
+  // are none.
   std::shared_ptr<const std::vector<uint8_t>> drawn = nullptr;
-  std::vector<std::string> notes = {};  // what a user should know of the files
+  std::vector<std::string> notes = {};  // for the user, about the files
 };
 DataHeader read_headers(const DataRequest& request);
-// Columns have the types and the rows that the header says.
+// Loads the rows. The columns have the header's types and numbers of rows.
 Splits load_splits(const DataRequest& request, const DataHeader& header);
-// The rows that a training reads, in a few words: "300 rows and 30 for validation, 5f..." with a hash of their bytes.
+// Describes the rows of a training: "300 rows and 30 for validation, 5f...", with a hash of their bytes.
 std::string data_text(const Splits& splits);
 
-// Throws UserError where the model names no rows to train on, or says nothing of how it is trained.
+// Throws UserError where the model has no training rows, or no section for training.
 void require_trainable(const frontend::Model& model);
 
 }  // namespace heddle::driver

@@ -1,4 +1,4 @@
-// make_package: a model's programs, compiled for each target, as a package (tools/driver/package.h).
+// make_package: compiles a model's programs for each target and returns them as a package (tools/driver/package.h).
 //
 //   make_package({.model = text, .folder = "data", .targets = {host, sm_90a}})
 //
@@ -15,19 +15,20 @@ namespace heddle::driver {
 
 struct PackageRequest {
   std::string model;                  // text, with all overrides applied
-  std::string file = {};              // that it was read from, for messages
+  std::string file = {};              // the file it was read from, for messages
   std::filesystem::path folder;       // of the data files
   std::vector<PackedTarget> targets;  // name and arch of each
-  std::vector<std::string> purposes;  // "train", "evaluate", "predict"; none: all that the model has
-  int64_t predict_rows = 0;           // at once; 0: as is planned
-  std::vector<std::string> outputs;   // that predict computes, as choose_outputs; none: the model's
+  std::vector<std::string> purposes;  // "train", "evaluate", "predict"; empty: all that the model has
+  int64_t predict_rows = 0;           // rows at once; 0: as planned
+  std::vector<std::string> outputs;   // of predictions, as in choose_outputs; empty: the model's
   CompileOptions compile = {};
 };
 
-// "host" (for this processor, or what $HEDDLE_MARCH names), "sm_90a". Throws UserError (exit 2) where it is neither.
+// The target for "host" (this processor, or the one that $HEDDLE_MARCH names) or a GPU architecture such as "sm_90a".
+// Throws UserError (exit 2) where `arch` is neither.
 PackedTarget target_of_arch(const std::string& arch);
 
-// Throws UserError as compiling does, and where the model has nothing that a package could run.
+// Throws UserError as compiling does, and where the model has no entry for a package.
 Package make_package(const PackageRequest& request);
 
 }  // namespace heddle::driver

@@ -1,4 +1,4 @@
-// A model as it was read, and where the files lie that it names.
+// ReadModel: a model that was read from a file, and the folder of its data files.
 //
 //   ReadModel read;
 //   read_model(read, "mnist_cnn", {.set = {"train.epochs=1"}});   // models/mnist_cnn.json
@@ -11,18 +11,18 @@
 
 namespace heddle::driver {
 
-// A model with the texts that its locations, and those of errors, point into.
+// A model, with the texts into which its locations and those of errors point.
 struct ReadModel {
   frontend::Sources sources;
-  std::string path;  // empty: of no file
+  std::string path;  // empty: not from a file
   frontend::Model model;
 
-  // Of the data files: the one that is given, else the model's own.
+  // The folder of the data files: `given`, else the model's folder.
   std::filesystem::path folder(const std::string& given) const;
 };
 
-// `name` is a path, the name of a file in models/ of the working folder or of the program, or - for
-// standard input. Throws UserError where there is no such file, or with every fault of the model.
+// `name` is a path; or the name of a file in models/, in the working folder or beside the program; or - for standard
+// input. Throws UserError where there is no such file, or with every error of the model.
 void read_model(ReadModel& read, const std::string& name, const frontend::ReadOptions& options);
 
 }  // namespace heddle::driver

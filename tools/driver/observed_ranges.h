@@ -1,4 +1,5 @@
-// Calibration: the smallest and the largest number that each observed weight (CompileOptions::observed) is multiplied with.
+// Calibration: finds the smallest and the largest number that each observed weight (CompileOptions::observed) is
+// multiplied with.
 //
 //   observed_ranges(session, [&] { evaluate(session, rows, {}); })   ->   {"fc.weight": {0, 5.5}}
 #pragma once
@@ -11,10 +12,11 @@
 
 namespace heddle::driver {
 
-// In what `run` runs. A weight that meets zeros alone, or what is not finite, has no range.
+// The ranges over all that `run` executes. A weight that meets only zeros, or nan or infinities, has no range.
 std::map<std::string, std::vector<float>> observed_ranges(Session& s, const std::function<void()>& run);
 
-// The weights of a program that a training with train.quantize has put buffers of ranges beside, and the names of those.
+// ranged_weights: the weights for which a training with train.quantize keeps ranges in buffers. range_names: the names
+// of these buffers.
 std::vector<std::string> ranged_weights(const codegen::Program& program);
 std::vector<std::string> range_names(const codegen::Program& program);
 

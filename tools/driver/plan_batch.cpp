@@ -13,7 +13,7 @@
 namespace heddle::driver {
 namespace {
 
-// What is told of a program, `told` holds until it is the one that is taken.
+// Compiles for so many rows. `told` collects the notes until this program is chosen.
 Compiled compile_for(Planned& planned, int64_t rows, CompileOptions options, std::vector<std::string>& told) {
   constexpr int64_t kAnySteps = 1'000'000;  // nothing is trained: schedules may believe what they like
   options.prepare = true;

@@ -16,8 +16,8 @@ class Attempts {
     options_.memory_bytes = limit_of(memory, options);
   }
 
-  // With so many of the other blocks, and without a word: nothing where that takes too much memory, of which refusal()
-  // then tells.
+  // Plans with the first `others` optional blocks computed again, without callbacks. Returns nothing where this takes
+  // too much memory; refusal() is then the error.
   std::optional<ir::Module> with(size_t others) {
     CompileOptions silent = options_;
     silent.remark = {}, silent.after = {}, silent.decided = {};
@@ -45,7 +45,8 @@ class Attempts {
   std::optional<UserError> refusal_;
 };
 
-// A limit of the model's own is not raised by the option that the refusal names.
+// Throws the refusal with more notes. Where the model's own limit is exceeded, the option in the refusal's help would
+// not raise it, so the help is replaced.
 [[noreturn]] void refuse(const UserError& refusal, const frontend::PlannedMemory& memory, int64_t limit, bool trains) {
   std::vector<Diagnostic> all = refusal.diagnostics();
   const size_t blocks = memory.blocks.size() + memory.others.size();

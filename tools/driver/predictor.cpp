@@ -115,7 +115,7 @@ Predictor::Predictor(frontend::Model model, runtime::WeightsFile weights, const 
   put_weights(weights);
 }
 
-// And what the program makes of them once.
+// Loads the weights, and computes the values that depend only on them.
 void Predictor::put_weights(const runtime::WeightsFile& weights) {
   runtime::load_weights(*executable_, weights);
   prepare_weights(*executable_);

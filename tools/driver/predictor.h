@@ -1,13 +1,11 @@
-// Predictor: a model with weights, compiled for one batch size, through which any number of rows
-// go.
+// Predictor: computes predictions for any number of rows with a model that is compiled for one batch size.
 //
 //   Predictor predictor(read_model, weights, {"logits"}, {}, compile_options, device);
 //   predictor.run(columns, 3, 0);         // three rows of at most batch(); the rest of the batch repeats the last
 //   predictor.result(0)                   // bytes of [3, 10] and more
 //
-// There is one entry and one batch size (tools/predict/plan_batch.h), so that no count of rows
-// compiles anything anew and a row takes the same way through the same kernels whatever stands
-// beside it.
+// There is one entry with one batch size (tools/driver/plan_batch.h). So no number of rows needs another compilation,
+// and a row goes through the same kernels whatever the other rows are.
 #pragma once
 #include <memory>
 #include <optional>
@@ -26,33 +24,33 @@
 
 namespace heddle::driver {
 
-// One input that the outputs depend on: what a row of it is in a file, and the maps that it goes through.
+// An input that the outputs depend on: its rows in a file, and its data maps.
 struct PredictInput {
   runtime::data::ColumnRequest request;
   std::vector<ir::DataMap> maps;  // those that act in predictions, in their order
-  ir::MapRow row;                 // that they make
-  bool allow_nan = false;         // and infinities: otherwise the first ends the run
-  // Of the model's tables or lines of JSON; what the training rows say of it is in the request.
+  ir::MapRow row;                 // the row that the maps make
+  bool allow_nan = false;         // allows nan and infinities; false: the first is an error
+  // For tables and JSON lines: the model's rule. Fills from the training rows are in the request.
   runtime::data::MissingRule missing = {};
-  std::string other = {};  // the class of names that the weights do not know; empty: there is none
-  int64_t hash = 0;        // how many numbers a hash makes of texts; 0: there is none
+  std::string other = {};  // the class of unknown names; empty: none
+  int64_t hash = 0;        // how many numbers the hash of texts has; 0: no hash
 };
 
-// What names a result's classes, and how its numbers become probabilities.
+// How the numbers of a result become probabilities.
 enum class Scores { logits, logarithms, probabilities };
-// What logits of steps spell, where the model's loss ctc reads them.
+// How the logits of a model with the loss ctc become text.
 struct SpelledText {
   int64_t blank = 0;
-  std::string target, steps;  // inputs: the texts, and how many steps a row has, "" for all
-  bool counted = true;        // false: a node counts the steps, which no row says
-  std::string tokenizer;      // of the target; empty: the weights know none
+  std::string target, steps;  // inputs: the texts, and the number of steps of a row; "": all steps
+  bool counted = true;        // false: a node computes the number of steps, so rows do not tell it
+  std::string tokenizer;      // of the target; empty: not in the weights
 };
 struct PredictOutput {
   std::string name;
   runtime::data::ElementType type = runtime::data::ElementType::f32;
   std::vector<int64_t> dims;  // of a row
   Scores scores = Scores::logits;
-  std::vector<std::string> classes;  // by number, where the weights name them
+  std::vector<std::string> classes;  // class names by number, if the weights have them
   std::optional<SpelledText> spelled = {};
   int64_t row_elements() const;
   int64_t row_bytes() const { return row_elements() * runtime::data::size_of(type); }
@@ -60,32 +58,31 @@ struct PredictOutput {
 
 class Predictor {
  public:
-  // `outputs` are names of the model's outputs or nodes; none: its outputs, or what its loss reads
-  // first. The model's text must outlive this.
+  // `outputs`: names of the model's outputs or nodes; empty: its outputs, or the first value that its loss reads. The
+  // model's text must outlive this.
   Predictor(frontend::Model model, runtime::WeightsFile weights, const std::vector<std::string>& outputs,
             const BatchRequest& batch, const CompileOptions& options, runtime::Device& device);
 
-  // Other weights of the same model.
+  // Loads other weights of the same model.
   void load(runtime::WeightsFile weights);
   const std::vector<PredictInput>& inputs() const { return inputs_; }
   const std::vector<PredictOutput>& outputs() const { return outputs_; }
-  void allow_nan(bool allow);  // in rows: what is computed of them is what it is
+  void allow_nan(bool allow);  // accepts nan and infinities in rows
   const frontend::Data& data() const { return plan_.data; }
-  // The int8 weights of which the program was made for: others need another one.
+  // The int8 weights for which the program was compiled. Other int8 weights need another Predictor.
   const std::vector<passes::Int8Weight>& int8() const { return int8_; }
-  const std::string& note() const { return note_; }  // of the weights: what the model reads otherwise; mostly empty
+  const std::string& note() const { return note_; }  // about the weights; mostly empty
   int64_t batch() const { return batch_; }           // rows at once
-  // One column for each input with the bytes of `rows` rows, at most batch(). Returns the first
-  // input and row, of these, that holds nan or an infinity: then nothing has been computed. Throws
-  // where an index that the model computes is outside; `first` is the number that a message gives
-  // the first of the rows.
+  // Computes `rows` rows, at most batch(). `columns`: one for each input. Returns the first input and row with nan or
+  // an infinity; nothing is computed then. Throws where an index that the model computes is out of range. `first`: the
+  // number of the first row, for messages.
   struct Bad {
     size_t input = 0;
     int64_t row = -1;  // -1: all is well
     double value = 0;
   };
   Bad run(const std::vector<runtime::data::Column>& columns, int64_t rows, int64_t first);
-  // Of the last run, row by row.
+  // The result of the last run, row by row.
   std::span<const std::byte> result(size_t output) const { return results_.at(output); }
 
  private:
@@ -111,7 +108,7 @@ class Predictor {
   std::vector<PredictInput> inputs_;
   std::vector<PredictOutput> outputs_;
   std::vector<std::vector<std::byte>> staged_, results_;
-  const codegen::Buffer* outside_ = nullptr;  // what the entry says of the indices that it computes; nullptr: nothing
+  const codegen::Buffer* outside_ = nullptr;  // result of the entry's index checks; nullptr: none
   bool checked_ = false;
 };
 

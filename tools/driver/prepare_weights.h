@@ -1,4 +1,4 @@
-// prepare_weights: what predictions read of parameters alone, made once (passes/prepare.h).
+// prepare_weights: computes once the values of predictions that depend only on parameters (passes/prepare.h).
 //
 //   runtime::load_weights(executable, weights);
 //   prepare_weights(executable);                   // runs the entry `prepare`, where the program has one
@@ -7,7 +7,7 @@
 
 namespace heddle::driver {
 
-// Behind each loading of weights, before the entry predict runs.
+// To be called after each loading of weights, before the entry predict runs.
 void prepare_weights(runtime::Executable& executable);
 
 }  // namespace heddle::driver

@@ -89,7 +89,7 @@ class Joiner {
   Joiner(const Compiled& compiled, const ir::Target& target, const Ceilings& ceilings)
       : compiled_(compiled), target_(target), ceilings_(ceilings) {}
 
-  // Equal layers share a kernel: then the lines of its operators are those of one of them alone.
+  // Equal layers share a kernel, whose operators then have the lines of only one of the layers.
   std::vector<ProfiledKernel> kernels(const codegen::Entry& entry) const {
     std::vector<Placed> all;
     place(entry.steps, 1, {}, all);

@@ -1,10 +1,11 @@
-// Weights of a model in fewer bits (runtime/weights/quantize.h): which tensors become what.
+// Quantises the weights of a model (runtime/weights/quantize.h), and chooses the type of each tensor.
 //
 //   {"fc.weight": f32[64,800], "fc.bias": f32[64]} as int4  ->  fc.weight int4, fc.bias f32
 //
-// A matrix, a filter or a table (frontend/instantiate/product_weights.h) becomes smaller; all else stays f32, small weights too.
-// int4 is for matrices whose outputs lie along axis 0: then filters and tables become int8. Of a training with
-// train.quantize int8 are the weights that it has trained so, with the ranges that it has observed.
+// Matrices, filters and tables (frontend/instantiate/product_weights.h) are quantised. Everything else stays f32, and
+// so do small weights. int4 is only for matrices whose outputs lie along axis 0; filters and tables become int8 then.
+// After a training with train.quantize, exactly the weights that it has trained as int8 become int8, with the ranges
+// that it has observed.
 #pragma once
 #include <map>
 #include <string>
@@ -17,20 +18,20 @@ namespace heddle::driver {
 
 struct QuantizeRequest {
   runtime::StoredAs type = runtime::StoredAs::int8;
-  std::vector<std::string> keep = {};                     // what stays f32, with * and ?
-  std::string model;                                      // its name, for the metadata
-  std::map<std::string, std::vector<float>> ranges = {};  // of what int8 weights are multiplied with, by weight
-  bool trained = false;  // the training has chosen the weights: those with a range, small ones too, and no others
+  std::vector<std::string> keep = {};                     // names that stay f32; may have * and ?
+  std::string model;                                      // its name, for the metadata of the file
+  std::map<std::string, std::vector<float>> ranges = {};  // input ranges of int8 weights
+  bool trained = false;                                   // quantises exactly the weights with a range, small ones too
 };
-// The ranges that a training has observed, which lie beside its weights in the file. Throws UserError where one is damaged.
+// Reads the ranges that a training has observed from its weights file. Throws UserError where one is damaged.
 std::map<std::string, std::vector<float>> trained_ranges(const runtime::WeightsFile& weights,
                                                          const std::vector<std::string>& names);
 struct QuantizedWeights {
   runtime::WeightsFile file;
-  int64_t tensors = 0;  // that became smaller
+  int64_t tensors = 0;  // how many were quantised
 };
-// Of weights that fit the model. Throws UserError where nothing would become smaller, where a pattern of `keep` matches
-// no such weight, and where a number is beyond what the type holds.
+// The weights must fit the model. Throws UserError where no weight would be quantised, where a pattern of `keep`
+// matches no weight, and where a number is out of the type's range.
 QuantizedWeights quantize_weights(const runtime::WeightsFile& weights,
                                   const std::vector<frontend::ProductWeight>& products, const QuantizeRequest& request);
 

@@ -1,4 +1,4 @@
-// How the training rows of an epoch are drawn, where a model has them drawn with replacement.
+// row_drawing: sets up the draw of an epoch's training rows, where a model draws them with replacement.
 //
 //   "draw": {"balance": "label"} and rows of the labels 0, 0, 0, 1  ->  row 3 in half of the places
 #pragma once
@@ -12,8 +12,8 @@
 
 namespace heddle::driver {
 
-// Of the rows of `train`, those that train. What feeds no input is read by `request`, of all rows, of which `held` marks
-// those that do not train (empty: none). Throws UserError where a class has no row, and where a weight is none.
+// `train` has the training rows. A column that feeds no input is read by `request`, for all rows; `held` marks those
+// that do not train (empty: none). Throws UserError where a class has no row, and where a weight is invalid.
 std::optional<runtime::data::RowDraw> row_drawing(const frontend::TrainingPlan& plan, const runtime::data::Table& train,
                                                   const runtime::data::ReaderRequest& request,
                                                   const std::filesystem::path& root, const std::vector<uint8_t>& held);

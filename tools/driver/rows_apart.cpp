@@ -1,4 +1,4 @@
-// Whether a model computes each row of a batch apart from the others.
+// Checks that a model computes each row of a batch independently of the others.
 #include <fmt/format.h>
 
 #include <algorithm>

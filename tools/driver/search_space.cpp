@@ -124,7 +124,7 @@ double uniform(uint64_t seed, int64_t trial, size_t variable) {
   return static_cast<double>((uint64_t{words[0]} << 32 | words[1]) >> 11) * 0x1p-53;
 }
 
-// Six digits: no machine's logarithm makes another number of them, and people can read them.
+// Six digits are readable, and hide differences between the logarithms of different machines.
 std::string rounded(double value, const Variable& v) { return fmt::format("{:.6g}", std::clamp(value, v.low, v.high)); }
 
 std::string value_at(const Variable& v, double u) {

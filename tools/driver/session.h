@@ -1,4 +1,4 @@
-// Session: a compiled model on its data and a device. What trains, and what evaluates, begins here.
+// Session: a compiled model with its data on a device, for training and evaluation.
 //
 //   Session s = open_session(model, {.folder = "data", .compile = {.target = device.target}});
 //   load(s, *device.device);
@@ -27,45 +27,45 @@ enum class Purpose { training, evaluation };
 
 struct SessionOptions {
   Purpose purpose = Purpose::training;
-  std::optional<std::filesystem::path> folder = {};  // of the data files; none: rows are given, a batch at a time
-  // Whose names of classes and statistics hold for what follows; nullptr: the training rows say.
+  std::optional<std::filesystem::path> folder = {};  // of the data files; nothing: the caller gives one batch at a time
+  // Weights whose class names and statistics are used; nullptr: those of the training rows.
   const runtime::WeightsFile* weights = nullptr;
-  bool train_rows = false;                                          // reads them for an evaluation, too
-  std::function<void(const frontend::TrainingPlan&)> planned = {};  // called before any data are looked at
+  bool train_rows = false;                                          // reads them also for an evaluation
+  std::function<void(const frontend::TrainingPlan&)> planned = {};  // called before any data are read
   CompileOptions compile = {};
 };
 
 struct Session : Compiled {
-  std::map<std::string, std::string> metadata;  // of weights that are saved
+  std::map<std::string, std::string> metadata;  // for weights that are saved
   std::future<Splits> loading;                  // the rows, until `load`
-  // From `load` on.
+  // Set by `load`.
   Splits splits;
   std::unique_ptr<runtime::Executable> executable;
 };
 
-// Compiles the model for its rows. They are read at the same time: the batches need only their
-// counts. Where kernels hold what the rows say, as of normalize without numbers, the rows are read
-// first. Throws UserError where the model does not fit the purpose, a file is missing or damaged,
-// and as `compile` does.
+// Compiles the model for its data. Rows are read meanwhile, because the batch sizes need only their number. Where
+// kernels depend on the rows, as for normalize without numbers, the rows are read first. Throws UserError where the
+// model does not fit the purpose, where a file is missing or damaged, and as `compile` does.
 Session open_session(const frontend::Model& model, const SessionOptions& options);
 
-// Puts the program on the device, and waits for the rows. The session stays where it is from now
-// on, and the device is kept beside it. Throws UserError where a compiler is missing, memory does
-// not suffice, or the rows are not as promised.
+// Loads the program on the device, and waits for the rows. Afterwards the session must not be moved, and the device
+// must outlive it. Throws UserError where a compiler is missing, where memory does not suffice, or where the rows
+// differ from the files' headers.
 void load(Session& s, runtime::Device& device);
 
-// Sets all states to what a training begins with.
+// Sets all states to their initial values.
 void initialise(Session& s);
 
-// As the model says; a caller adds what else it wants.
+// Options from the model; the caller may change them.
 runtime::TrainOptions train_options(const Session& s);
-// Of the training rows, with an evaluation of the validation rows after each epoch. Throws
-// UserError where a loss is not finite, or an index is outside.
+// Trains on the training rows, and evaluates the validation rows after each epoch. Throws UserError where a loss is not
+// finite, or an index is out of range.
 runtime::TrainResult train(Session& s, const runtime::TrainOptions& options, const runtime::Watcher& watcher);
 runtime::MetricValues evaluate(Session& s, const runtime::Split& split, const runtime::Watcher& watcher);
 
 runtime::BestRule best_rule(const frontend::TrainingPlan& plan);
-// Whether a training that was not interrupted ends with the weights of its best epoch: as train.early_stop says.
+// Whether a training ends with the weights of its best epoch: train.early_stop asks for it, and the training was not
+// interrupted.
 bool ends_with_best(const frontend::TrainingPlan& plan, const runtime::TrainResult& result);
 
 }  // namespace heddle::driver

@@ -65,7 +65,7 @@ struct Sum {
   }
 };
 
-// Twice over the rows: the sum of what is near 0 loses least.
+// Goes over the rows twice: sums of differences from the mean lose least precision.
 template <class T>
 Statistics compute(const T* values, int64_t rows, const Layout& layout,
                    const std::function<void(int64_t, double)>& refuse) {

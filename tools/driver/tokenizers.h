@@ -1,4 +1,5 @@
-// The tokenizers of text in a weights file: what the ids mean that a model was trained with.
+// Stores the tokenizers of text inputs in the metadata of a weights file, and reads them. They give token ids their
+// meaning.
 //
 //   {input name; a tokenizer.json} -> metadata {"heddle.tokenizer.name": "{\"version\": \"1.0\", ...}"}, and back
 #pragma once
@@ -11,11 +12,11 @@
 
 namespace heddle::driver {
 
-// Of each of the plan's inputs, a tokenizer.json; empty where it is no text.
+// A tokenizer.json for each of the plan's inputs; empty where it is not text.
 using Tokenizers = std::vector<std::string>;
 
 std::map<std::string, std::string> tokenizer_metadata(const frontend::TrainingPlan& plan, const Tokenizers& all);
-// None where the file holds none. UserError where its text is no tokenizer.
+// Empty texts where the file has none. Throws UserError where the text is not a tokenizer.
 Tokenizers tokenizers(const frontend::TrainingPlan& plan, const runtime::WeightsFile& weights);
 
 }  // namespace heddle::driver

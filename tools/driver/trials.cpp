@@ -40,7 +40,7 @@ std::string first_error(const std::string& errors, int status) {
   return fmt::format("the process ended with exit code {}, and said nothing", status);
 }
 
-// That says nothing of the trial: all others would fail, too.
+// Throws where the disk is full. This is no result of the trial: all others would fail, too.
 void require_room(const Trial& trial, const std::string& error) {
   for (const int reason : {ENOSPC, EDQUOT})
     if (error.find(std::strerror(reason)) != std::string::npos)
@@ -121,7 +121,7 @@ class Trials {
     if (signal_ != 0) return;  // whatever it failed by: it is run again when the others go on
     const std::string error = first_error(last.child->errors(), status);
     require_room(trials_[last.trial], error);
-    // Somebody, or the system for its memory, has killed it: that is tried once more.
+    // It was killed, perhaps by the system for lack of memory: try once more.
     if (status == kSignalled + SIGKILL && last.attempt == 0) return start(last.trial, 1, "--resume");
     if (!last.anew) return start(last.trial, last.attempt, "--overwrite");
     ends_[last.trial] = {.result = {}, .error = error};

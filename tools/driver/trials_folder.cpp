@@ -84,7 +84,7 @@ std::vector<std::string> TrialsFolder::run_names(int64_t most) const {
   return runs;
 }
 
-// What is in the way of a new trial is told before anything of the earlier ones is removed.
+// Throws where something is in the way of a new trial, before anything of the earlier ones is removed.
 void TrialsFolder::require_room(const std::string& mark) const {
   for (const std::string& name : run_names(count_of(mark, names_.count)))
     if (const std::string foreign = runtime::foreign_in_run(at(name)); !foreign.empty())

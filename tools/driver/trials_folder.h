@@ -1,12 +1,12 @@
-// The folder of several trainings: what is kept of them, and what another process goes on from.
+// TrialsFolder: the folder of several trainings, with their results. Another process can continue from it.
 //
 //   heddle-sweep.json   says what the trials are: the mark
 //   trials.jsonl        a line for each that has ended, in their order
 //   trial-0001/ ...     their runs
 //
-// One process at a time: the folder is locked (flock) as long as the object lives. A folder that holds something else,
-// and no mark, is refused; files of other names are never touched. New trials that replace others remove the runs of as
-// many as the mark names, and their results.
+// Only one process uses the folder at a time: it is locked (flock) as long as the object lives. A folder with other
+// files and no mark is an error. Files with other names are never changed. Trials that replace earlier ones remove the
+// earlier runs, as many as the mark counts, and their results.
 #pragma once
 #include <string>
 #include <vector>
@@ -19,25 +19,25 @@ struct TrialsNames {
   std::string what;                  // for messages: "sweep"
   std::string mark;                  // "heddle-sweep.json"
   std::string rows;                  // "trials.jsonl"
-  std::string runs;                  // "trial-": the trials' folders, with a number from 1 on behind it
-  std::string count;                 // the mark's key that says how many there are: "trials"
-  std::vector<std::string> results;  // files that are written once they have ended: "best.json"
+  std::string runs;                  // "trial-": prefix of the trials' folders, before a number from 1 on
+  std::string count;                 // the mark's key for the number of trials: "trials"
+  std::vector<std::string> results;  // files written at the end: "best.json"
 };
 
 class TrialsFolder {
  public:
-  // Makes the folder where there is none. Throws UserError where it cannot be written, another process works in it, it
-  // holds something else, or trials that neither `resume` nor `overwrite` speaks of.
+  // Makes the folder where it does not exist. Throws UserError where it cannot be written, another process uses it, it
+  // holds other files and no mark, or it holds trials and neither `resume` nor `overwrite` is set.
   TrialsFolder(const std::string& path, const TrialsNames& names, bool resume, bool overwrite);
 
   const std::string& path() const { return folder_.path(); }
   std::string at(const std::string& name) const { return folder_.at(name); }
-  // What an earlier process left, where it is gone on with: the mark's text, or ""; the rows, whole lines only.
+  // When resuming: the earlier mark's text, and the complete rows. Else "" and no rows.
   const std::string& mark() const { return mark_; }
   const std::vector<std::string>& rows() const { return rows_; }
-  // Writes the mark, and those of the rows that are kept.
+  // Writes the mark, and the rows to keep.
   void begin(const std::string& mark, const std::vector<std::string>& rows);
-  // One more row is on the disk.
+  // Appends a row and waits until it is on the disk.
   void add(const std::string& row);
 
  private:

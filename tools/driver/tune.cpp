@@ -73,7 +73,7 @@ ir::Module call_alone(const passes::Decision& decision, size_t candidate, const 
   return m;
 }
 
-// Throws UserError where that candidate is not what would run.
+// Throws UserError where the compiled program does not run this candidate.
 ir::Module planned(const passes::Decision& decision, size_t candidate, const CompileOptions& given) {
   if (!decision.schedules.empty()) return call_alone(decision, candidate, given);
   const std::string& name = decision.candidates[candidate];

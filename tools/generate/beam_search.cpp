@@ -29,7 +29,7 @@ double BeamSearch::score(double sum, int64_t tokens) const {
   return sum / std::pow(static_cast<double>(tokens), settings_.length_penalty);
 }
 
-// A sum only falls, and long texts are divided most.
+// The sum of log probabilities only falls. With a penalty above 0, the longest text has the best score for a given sum.
 bool BeamSearch::done() const {
   if (live_.empty()) return true;
   if (std::ssize(found_) < settings_.width) return false;
@@ -86,7 +86,7 @@ std::vector<BeamSearch::Candidate> BeamSearch::candidates(const driver::Generato
   return all;
 }
 
-// The beam with the token behind it; whether that ends it.
+// Extends the beam by the token. Returns whether the beam goes on.
 bool BeamSearch::continues(Beam& beam, const Candidate& c) const {
   beam.sum = c.sum;
   beam.ids.push_back(c.token);

@@ -1,4 +1,4 @@
-// Beams: the likeliest continuations of a prompt's text that a search over some beams finds (beam_search.h).
+// beams: finds the likeliest continuations of a prompt by a beam search (beam_search.h).
 //
 //   beams(generator, text, prompt, {.width = 4, .tokens = 20})   ->   four continuations, the best first
 #pragma once
@@ -10,13 +10,13 @@
 namespace heddle::tools {
 
 struct BeamSettings {
-  int64_t width = 4;                    // beams, as many as the generator has rows, or fewer
+  int64_t width = 4;                    // number of beams; at most the generator's rows
   double length_penalty = 1;            // texts are compared by log probability / length^this
   int64_t tokens = 256;                 // of a continuation, at most
   std::vector<std::string> stops = {};  // texts before which a continuation ends
 };
 
-// `width` continuations, or as many as there are. Throws as `generate` does.
+// Returns `width` continuations, or as many as exist. Throws as `generate` does.
 std::vector<Continuation> beams(driver::Generator& generator, const TextOfModel& text, const SourceFile& prompt,
                                 const BeamSettings& settings, const GenerateCalls& calls = {});
 

@@ -1,10 +1,11 @@
-// Generate: continuations of prompts, or what sources become, some at a time in the rows of a generator.
+// generate: writes continuations of prompts, or translations of sources. Several texts at a time run in the rows of a
+// generator.
 //
 //   generate(generator, text, {prompt}, {.sampling = {.temperature = 0.8}, .tokens = 100}, calls)
 //     -> a continuation for each sample of each prompt, in their order
 //
-// A text that ends gives its row to the next one, so that rows are never filled up with nothing. What is generated of a
-// prompt does not depend on what stands in the other rows.
+// When a text ends, the next one takes its row, so rows are not left idle. The result for a prompt does not depend on
+// the other rows.
 #pragma once
 #include <functional>
 #include <string>
@@ -29,22 +30,23 @@ const char* to_string(TextEnd end);
 
 struct Continuation {
   std::string text;
-  std::vector<uint32_t> ids;              // of all tokens that were drawn
-  std::vector<double> log_probabilities;  // of each
+  std::vector<uint32_t> ids;              // ids of all drawn tokens
+  std::vector<double> log_probabilities;  // of each token
   TextEnd end = TextEnd::tokens;
 };
 
 struct GenerateCalls {
-  // A piece of a continuation as it comes. False ends the whole: what is there so far is returned.
+  // Called with each piece of a continuation as it is written. If it returns false, generate returns what is there so
+  // far.
   std::function<bool(size_t prompt, size_t sample, std::string_view piece)> piece = {};
-  // A continuation as soon as it is complete, whichever is first. False likewise.
+  // Called with each continuation when it is complete, in the order of completion. False has the same effect.
   std::function<bool(size_t prompt, size_t sample, const Continuation& made)> done = {};
-  // Told once, where a text is longer than what the model sees.
+  // Called once, where a text becomes longer than the model's context.
   std::function<void(const std::string&)> note = {};
 };
 
-// A list for each prompt, of its samples. The prompts are held by the caller: messages point into them. Throws
-// UserError at a character that has no token and at a prompt that is longer than the model's context.
+// Returns a list for each prompt, with its samples. The caller keeps the prompts, because messages point into them.
+// Throws UserError at a character that has no token and at a prompt that is longer than the model's context.
 std::vector<std::vector<Continuation>> generate(driver::Generator& generator, const TextOfModel& text,
                                                 std::span<const SourceFile> prompts, const GenerateSettings& settings,
                                                 const GenerateCalls& calls = {});

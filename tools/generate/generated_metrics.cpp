@@ -53,7 +53,7 @@ Column column_from(const std::string& input, std::vector<int64_t> dims, const st
   return column;
 }
 
-// What of a row's labels the model is to write.
+// The part of a row's labels that the model must generate.
 struct Task {
   size_t first = 0, count = 0;  // the first place of a label, and of how many
   bool gap = false;             // labels that do not count stand between those that do
@@ -71,7 +71,7 @@ Task task_of(const std::vector<int64_t>& labels, int64_t length, int64_t ignored
   return task;
 }
 
-// A text that is written: `ids` are the prompt's and those behind it.
+// A text in progress. `ids`: those of the prompt and the continuation.
 struct Writing {
   std::vector<uint32_t> ids = {};
   TextWindow window = {};
@@ -80,7 +80,7 @@ struct Writing {
   bool done = false;
 };
 
-// The model of the metric alone, which reads what has been written.
+// Makes a model that computes only the metric, from generated texts.
 frontend::Model measuring(frontend::Sources& sources, const frontend::Model& model, const GeneratedMetric& metric,
                           int64_t size) {
   const std::string lengths = metric.lengths.empty() ? "" : R"(, "label_length": {"shape": ["N"], "dtype": "i32"})";
@@ -181,7 +181,7 @@ void encode(driver::Generator& generator, const runtime::Split& split, std::span
   generator.encode(tokens, sizes);
 }
 
-// Reads the next token of each text that is not done, and writes one behind those that have been read as a whole.
+// Reads the next token of each unfinished text. Appends a token to texts that have been read completely.
 void step(driver::Generator& generator, std::vector<Writing>& texts, int64_t tokens,
           const std::optional<int64_t>& end) {
   std::vector<RowText> rows(texts.size());
@@ -222,7 +222,7 @@ class Rows {
   }
   int64_t size() const { return labels_.row_elements(); }
 
-  // What is to be written of a row. A row without labels counts only where its length says so.
+  // The task of a row. A row without labels counts only where its length says so.
   Writing begin(int64_t row) const {
     const bool sized = !metric_.lengths.empty();
     const int64_t length = sized ? row_of(column_of(split_, metric_.lengths), row)[0] : size();
@@ -265,7 +265,7 @@ class Rows {
   const Column &text_, &labels_;
 };
 
-// What the model writes behind the prompts, a row of the generator for each text. Whether it was not interrupted.
+// Generates the texts, each in a row of the generator. Returns false after an interrupt.
 bool write_each(driver::Generator& generator, const GeneratedMetric& metric, int64_t tokens,
                 std::vector<Writing>& texts, const std::function<int()>& interrupted) {
   while (std::ranges::any_of(texts, [](const Writing& w) { return !w.done; })) {
@@ -275,7 +275,7 @@ bool write_each(driver::Generator& generator, const GeneratedMetric& metric, int
   return true;
 }
 
-// Likewise, a row for each beam of a text.
+// The same by beam search, with a row for each beam of a text.
 bool search_each(driver::Generator& generator, const GeneratedMetric& metric, int64_t tokens,
                  std::vector<Writing>& texts, const std::function<int()>& interrupted) {
   std::vector<BeamSearch> searches;

@@ -13,7 +13,7 @@
 namespace heddle::tools {
 namespace {
 
-// Tokens that stay where all positions are taken.
+// How many tokens stay in the window when all positions are used.
 size_t kept(int64_t context) { return static_cast<size_t>(std::max<int64_t>(1, context / 2)); }
 
 }  // namespace
@@ -74,7 +74,7 @@ bool TextWindow::make_room(int64_t context, size_t tokens) {
 
 namespace {
 
-// Of a row, the tokens that go through in the next chunk. A few tokens are as soon read one by one.
+// How many tokens of a row the next chunk reads. A few tokens are read one by one, which is as fast.
 size_t next_chunk(const RowText& row, int64_t chunk) {
   constexpr size_t kFew = 3;
   if (row.ids == nullptr) return 0;

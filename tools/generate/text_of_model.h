@@ -1,10 +1,11 @@
-// TextOfModel: between text and the tokens of a model that generates, by the tokenizer of its weights or of a file.
+// TextOfModel: converts between text and the token ids of a model that generates, with the tokenizer of its weights or
+// of a file.
 //
 //   TextOfModel text(generator, "");
 //   text.encode(prompt)        ->   the ids, behind the model's begin token where its reader has one
 //   text.decode({464, 3290})   ->   "The dog"
 //
-// Of a model that reads a source, the prompt is the source, and the text begins with the begin token:
+// For a model that reads a source, the prompt is the source, and the text begins with the begin token:
 //
 //   text.encode_source(prompt)   ->   the ids of the source        text.begin()   ->   {1}
 #pragma once
@@ -21,23 +22,24 @@ namespace heddle::tools {
 
 class TextOfModel {
  public:
-  // `path`: of a tokenizer.json, or a folder with one, for the source, too; empty: those of the weights. Throws UserError
-  // where there is none, or where it has more tokens than the model. `special`: whether special tokens in prompts are
-  // those, and no plain text.
+  // `path`: a tokenizer.json or a folder with one, also for the source; empty: the tokenizers of the weights.
+  // `special`: whether special tokens in prompts are read as such instead of as plain text. Throws UserError where
+  // there is no tokenizer, or where it has more tokens than the model.
   TextOfModel(const driver::Generator& generator, const std::string& path, bool special);
-  // Behind the begin token, unless the prompt has it. Throws UserError at a character that has no token, and where there
-  // is no token at all.
+  // The ids of a prompt, after the begin token unless the prompt has it. Throws UserError at a character that has no
+  // token, and where there are no ids.
   std::vector<uint32_t> encode(const SourceFile& prompt) const;
   std::string decode(std::span<const uint32_t> ids) const {
     return tokenizer_.decode(ids, runtime::text::Specials::leave_out);
   }
-  // Of a model with a source. Throws UserError as `encode` does, and where no token begins the text.
+  // For a model with a source: the ids of the source, and those that begin the text. Throw UserError as `encode` does,
+  // and where there is no begin token.
   std::vector<uint32_t> encode_source(const SourceFile& prompt) const;
   std::vector<uint32_t> begin() const;
-  uint32_t padding() const { return padding_; }  // of the source
-  // Behind which a text ends.
+  uint32_t padding() const { return padding_; }  // the source's
+  // Whether the id is the end token.
   bool is_end(uint32_t id) const { return end_ == id; }
-  // Ids from here on are none.
+  // All ids are below it.
   uint32_t size() const { return tokenizer_.size(); }
 
  private:

@@ -11,10 +11,10 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 // Of a prompt: what a token's text may depend on is near.
 constexpr size_t kBefore = 8;
 
-// A character is whole with so many tokens behind the first, or never.
+// A character is complete at most so many tokens after its first one.
 constexpr size_t kMostOfCharacter = 3;
 
-// How much of the text's end begins the word.
+// The length of the longest end of `text` with which `word` begins.
 size_t begins(const std::string& text, const std::string& word) {
   for (size_t n = std::min(text.size(), word.size() - 1); n > 0; --n)
     if (text.compare(text.size() - n, n, word, 0, n) == 0) return n;

@@ -1,4 +1,4 @@
-// WrittenText: the text of tokens as they come, no character before it is whole, up to a stop string.
+// WrittenText: turns tokens into text one by one. It returns only complete characters, and stops at a stop string.
 //
 //   WrittenText text(decode, {"\n\n"});
 //   text.add(12)   ->   "the"      text.add(7)   ->   ""       half of a character, or what may begin a stop string
@@ -15,13 +15,13 @@ using DecodeText = std::function<std::string(std::span<const uint32_t>)>;
 
 class WrittenText {
  public:
-  // `before` are the tokens of the prompt: a token's text may depend on those before it.
+  // `before`: the tokens of the prompt, because a token's text may depend on those before it.
   WrittenText(DecodeText decode, std::vector<std::string> stops, std::span<const uint32_t> before);
-  // What is new and certain.
+  // Adds a token and returns the text that has become certain.
   std::string add(uint32_t id);
-  // What has been held back, where nothing more comes.
+  // Returns the text that was held back; to be called after the last token.
   std::string finish();
-  bool stopped() const { return stopped_; }  // a stop string has come: it and what follows is not written
+  bool stopped() const { return stopped_; }  // a stop string was found; it and all after it is dropped
 
  private:
   std::string unread(size_t end, bool whole_characters) const;
@@ -30,7 +30,7 @@ class WrittenText {
   DecodeText decode_;
   std::vector<std::string> stops_;
   std::vector<uint32_t> ids_;
-  size_t first_ = 0, read_ = 0;  // tokens from `first_` on are decoded together, those up to `read_` are in the text
+  size_t first_ = 0, read_ = 0;  // tokens from `first_` on are decoded together; those before `read_` are in the text
   std::string held_;
   bool stopped_ = false;
 };

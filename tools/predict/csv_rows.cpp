@@ -96,7 +96,7 @@ class CsvRows {
   std::vector<std::string> notes() const { return texts_.notes(); }
 
  private:
-  // Where the model does not say, a first line with a field that is no number names the columns.
+  // Where the model does not say it, the first line is a header if one of its fields is not a number.
   bool has_header() const {
     if (const ReaderSetting* header = layout_.find("header")) return std::get<bool>(header->value);
     if (layout_.reader != nullptr) return true;

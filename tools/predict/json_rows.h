@@ -1,4 +1,4 @@
-// A line of JSON as a row: {"x": [5.1, 3.5], "kind": "setosa"}.
+// Reads a line of JSON as a row of inputs: {"x": [5.1, 3.5], "kind": "setosa"}.
 #pragma once
 #include <span>
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace heddle::tools {
 
-// Writes the row's values of these inputs, one after another, to `to`, which has room for them in
-// text_type. A text where an input takes it is encoded by `texts`. Other keys mean nothing. Throws UserError "NAME:LINE:COLUMN: ...".
+// Writes the row's values of the inputs to `to`, which has room for them in text_type. `texts` encodes the texts of
+// inputs that take text. Other keys are ignored. Throws UserError "NAME:LINE:COLUMN: ...".
 void read_json_row(const std::string& text, const std::string& name, int64_t line,
                    std::span<const driver::PredictInput* const> inputs, std::span<std::byte* const> to,
                    TextInputs* texts = nullptr);

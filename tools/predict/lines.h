@@ -1,4 +1,4 @@
-// Lines of a file, plain or compressed, or of a descriptor as they come, without their ends.
+// Lines: reads the lines of a file, plain or compressed, or of a descriptor as they arrive, without line ends.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@ class Lines {
   explicit Lines(const SourceRequest& asked);
 
   bool next(std::string& line);  // false at the end
-  // Whether a whole line is at hand, or the end.
+  // Whether `next` returns without waiting: a whole line has been read, or the input has ended.
   bool ready();
 
   int64_t number = 0;  // of the line that was read last, counted from 1

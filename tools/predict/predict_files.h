@@ -1,4 +1,4 @@
-// Rows of files, or of standard input, through a model with weights, into a file or standard output.
+// Predicts the rows of files or of standard input, and writes the results to a file or to standard output.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,14 +10,14 @@ namespace heddle::tools {
 struct PredictSummary {
   int64_t rows = 0, not_finite = 0;
 };
-// All rows that the reader has, through the predictor, into the writer.
+// Reads all rows from the reader, predicts them, and passes the results to the writer.
 PredictSummary predict_rows(driver::Predictor& predictor, RowReader& reader, ResultWriter& writer);
 
 struct ReadFiles {
-  std::string model;                 // "": of no file
+  std::string model;                 // "": not from a file
   std::vector<std::string> weights;  // likewise
 };
-// Throws UserError where `out` is one of the files that are read: `in`, as --in has them, or `files`.
+// Throws UserError where `out` is one of the files that are read: one of `in`, as in --in, or of `files`.
 void require_apart(const std::string& out, const std::vector<std::string>& in, const ReadFiles& files);
 
 }  // namespace heddle::tools

@@ -1,10 +1,10 @@
-// Results as rows of a file: lines of JSON, a table of text, or an array of NumPy.
+// ResultWriter: writes the results of predictions, one row each: as JSON lines, CSV or a NumPy array.
 //
 //   {"probs": [0.1, 0.9]}          {"top": [{"class": "cat", "index": 1, "probability": 0.9}]}
 //   probs.0,probs.1                class_1,probability_1
 //   {"text": "407"}                what logits of steps spell
 //
-// Standard output, pipes and devices get each piece at once; a file gets its name when all rows are in it.
+// Standard output, pipes and devices get each batch at once. A file gets its name when it is complete.
 #pragma once
 #include <functional>
 #include <memory>
@@ -18,13 +18,13 @@
 
 namespace heddle::tools {
 
-// What a file of results may hold.
+// The formats of results.
 inline const std::vector<std::string> kResultFormats = {"npy", "csv", "jsonl"};
 inline constexpr int kMostClasses = 1 << 20;  // of --top
 
 struct ResultRequest {
   std::string path = "-";
-  std::string format;  // one of kResultFormats, or "" for what the name says: lines of JSON for streams
+  std::string format;  // one of kResultFormats; "": by the name, and JSON lines for streams
   int top = 0;         // the most probable classes instead of the numbers
   bool text = false;   // what logits of a loss ctc spell instead of the numbers
   bool overwrite = false;
@@ -32,9 +32,9 @@ struct ResultRequest {
 
 class ResultWriter {
  public:
-  // Throws UserError before anything is computed where the results could not be written there or in that form.
+  // Throws UserError, before anything is computed, where the results cannot be written to this path or in this format.
   ResultWriter(const ResultRequest& request, const driver::Predictor& predictor);
-  void write(const PredictRows& rows);  // the predictor's last results
+  void write(const PredictRows& rows);  // writes the predictor's last results
   void finish();
   int64_t not_finite() const { return not_finite_; }  // rows whose results are not all finite
 
@@ -60,7 +60,7 @@ struct ScoredClass {
   int64_t index = 0;
   double probability = 0;
 };
-// The `count` most probable classes of one row, the first of equals first.
+// The `count` most probable classes of a row. Of equal ones, the lower index comes first.
 std::vector<ScoredClass> top_classes(const driver::PredictOutput& output, std::span<const std::byte> row, int count);
 
 }  // namespace heddle::tools

@@ -82,7 +82,7 @@ SourceRequest request_of(const std::string& word, const driver::Predictor& predi
   return request;
 }
 
-// A text that is named for one input fills the length of it, too, where no other file does.
+// A text for one input also fills the input of its length, unless another file does.
 void add_lengths(const driver::Predictor& predictor, std::vector<SourceRequest>& requests) {
   const auto filled = [&](size_t input) {
     return std::ranges::any_of(requests, [&](const auto& r) { return std::ranges::count(r.inputs, input) > 0; });
@@ -175,7 +175,7 @@ RowReader::RowReader(const driver::Predictor& predictor, const std::vector<std::
       throw UserError(ExitCode::usage, fmt::format("--in: the input '{}' is filled by {} files", names[i], filled[i]),
                       fmt::format("give each input one: --in {}=FILE", names[i]));
   }
-  // Standard input leads: files always have what it has.
+  // Reads standard input first: files always have as many rows at once as are asked for.
   std::stable_partition(sources_.begin(), sources_.end(), [](const OpenedSource& s) { return s.name == "<stdin>"; });
   const auto streams = std::ranges::count(sources_, "<stdin>", &OpenedSource::name);
   if (streams > 1)

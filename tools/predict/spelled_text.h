@@ -1,5 +1,5 @@
-// The texts that logits of steps spell, as the loss ctc reads them: the likeliest class of each step, of equal
-// neighbours one, without blanks.
+// SpelledTexts: decodes the logits of a model with the loss ctc to text: takes the likeliest class of each step, merges
+// equal neighbours, and drops blanks.
 //
 //   steps  - 4 4 - 0 0 7, tokens 1 to 10 of "0123456789"   ->   "407"
 #pragma once
@@ -14,9 +14,9 @@ namespace heddle::tools {
 
 class SpelledTexts {
  public:
-  // Throws UserError where the predictor's first output is not what a loss ctc reads, or its tokens are not known.
+  // Throws UserError where the predictor's first output is not the logits of a loss ctc, or there is no tokenizer.
   explicit SpelledTexts(const driver::Predictor& predictor);
-  // Of a row of the predictor's last results.
+  // The text of a row of the predictor's last results.
   std::string of(const PredictRows& rows, int64_t row) const;
 
  private:

@@ -64,7 +64,7 @@ Made made_of(const frontend::DataReader& reader, const ReaderRequest& request, b
   return made;
 }
 
-// As texts are drawn; weights of other texts need not have these tokens.
+// Names the tokens of synthetic texts, if the tokenizer has them: weights for other texts may lack them.
 void name_drawn(TextSettings& settings, const std::string& tokenizer, bool begin, bool end) {
   const SourceFile file{"", tokenizer};
   const runtime::text::Tokenizer known = runtime::text::read_tokenizer_json(file);

@@ -1,4 +1,5 @@
-// Inputs that are made of text, as the model's readers say, by the tokenizers that the weights keep.
+// TextInputs: encodes the texts of rows to predict, in the way of the model's reader and with the tokenizers in the
+// weights.
 //
 //   "train": {"op": "text_folder", ..., "name": "characters", "size": "length"}
 //     -> put_text(0, "Satoshi", ...) fills `name`; put_size(1, ...) fills `size` with 7
@@ -15,7 +16,7 @@ namespace heddle::tools {
 
 class TextInputs {
  public:
-  // `numbers` are those of the predictor's inputs; below an input is its place in the list.
+  // `numbers`: the predictor's inputs that are read. Below, `input` is an index into this list.
   TextInputs(const driver::Predictor& predictor, const std::vector<size_t>& numbers);
   bool any() const;
   bool takes_text(size_t input) const { return inputs_[input].rows != nullptr; }
@@ -24,9 +25,9 @@ class TextInputs {
   bool pairs() const { return pairs_; }  // a row has two texts, a source and a target
 
   void begin_row();
-  // False where the input is not made of text. The element type is text_type's.
+  // Encodes a text into `to`, as elements of text_type. Returns false where the input is not made of text.
   bool put_text(size_t input, std::string_view text, std::byte* to, const runtime::data::TextCoder::Fail& fail);
-  // Of the text of this row; false where the input is no length, or the row has no text.
+  // Writes the length of this row's text. Returns false where the input is not a length, or the row has no text.
   bool put_size(size_t input, std::byte* to);
   bool filled(size_t input) const { return inputs_[input].filled; }
   std::vector<std::string> notes() const;  // which texts were cut
@@ -34,10 +35,10 @@ class TextInputs {
  private:
   struct Input {
     const runtime::data::ColumnRequest* request = nullptr;
-    std::unique_ptr<runtime::data::TextRows> rows{};  // nullptr: it is not made of text
-    bool size = false;                                // it is the length of one that is
-    std::vector<std::string> of{};                    // which text of the row: these have one length
-    runtime::data::TextSettings settings{};           // of the rows
+    std::unique_ptr<runtime::data::TextRows> rows{};  // nullptr: not made of text
+    bool size = false;                                // it is the length of a text
+    std::vector<std::string> of{};                    // which text of the row it belongs to
+    runtime::data::TextSettings settings{};           // of `rows`
     bool filled = false;
   };
   std::vector<Input> inputs_;

@@ -4,8 +4,8 @@
 //   {"op": "synthetic", "kind": "adding", "rows": 20000, "x": "steps", "y": "sum"}
 //     -> steps f32[50,2] {{0.31, 0}, {0.87, 1}, ...}, sum f32[]
 //
-// The numbers are uniform on [0, 1). One mark is in the first half, the other in the second. Who answers 1 to all has a
-// mean squared error of 1/6.
+// The numbers are uniform on [0, 1). One mark is in the first half, the other in the second. A model that always
+// answers 1 has a mean squared error of 1/6.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kMinSteps = 2, kMaxSteps = 100'000, kSteps = 50;
 
-// As many as the input of the steps has; some where only the sum is asked for.
+// The number of steps in the input's shape; a default where only the sum is an input.
 int64_t steps_of(const ReaderRequest& request) {
   for (const ColumnRequest& c : request.columns)
     if (c.source() == "steps") return c.dims.at(0);

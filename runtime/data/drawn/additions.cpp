@@ -6,8 +6,9 @@
 //   "tokens": "text" -> u8[10], both one behind the other as a language model reads them: the answer's last character is
 //   not there
 //
-// 0 fills rows up, 1 is the plus, 2 to 11 are the digits. Numbers have 1 to d digits, each count alike, where rows have
-// 2 d + 1 and d + 1 characters. With "held_out" the pair of numbers is of the tenth that no other rows have.
+// 0 pads rows, 1 is the plus, 2 to 11 are the digits. Where rows have 2 d + 1 and d + 1 characters, numbers have 1 to d
+// digits, and each count is equally likely. With "held_out" the pair of numbers is from the tenth that other rows never
+// have.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ namespace {
 
 constexpr int64_t kMostDigits = 9;
 
-// How many digits numbers have, by the rows' lengths.
+// The most digits of a number, from the rows' lengths.
 int64_t digits_of(const ReaderRequest& request) {
   for (const ColumnRequest& c : request.columns)
     if (c.dims.size() == 1)

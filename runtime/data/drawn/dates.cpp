@@ -1,9 +1,9 @@
-// Dates as people write them, and as ISO 8601 does: what a network that reads and writes characters learns from.
+// Dates as people write them, and in the form of ISO 8601, for networks that read and write characters.
 //
 //   {"op": "synthetic", "kind": "dates", "rows": 20000, "written": "source", "iso": "target", "next": "next"}
 //     -> written u8[30] of "wednesday, may 9, 2018", iso u8[11] of "<begin>2018-05-09", next i32[11] of "2018-05-09<end>"
 //
-// Days are of 1900 to 2099. With "held_out" the day is of the tenth that no other rows have, in whatever form.
+// Days are from 1900 to 2099. With "held_out" the day is from the tenth that other rows never have, in any form.
 #include <fmt/format.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// Pairs of drawn digits, half of them of one class: what a network that compares pictures learns from.
+// Pairs of drawn digits, half of them of the same class, for networks that compare pictures.
 //
 //   {"op": "synthetic", "kind": "digit_pairs", "rows": 6000, "a": "first", "b": "second", "same": "same"}
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace heddle::runtime::data {
 namespace {
 
-// The rows of `digits` that a pair consists of. They lie where no data set of digits has rows of its own.
+// The row numbers of `digits` that a pair consists of. No data set of digits has these row numbers.
 struct Pair {
   int64_t first = 0, second = 0;
   bool same = false;

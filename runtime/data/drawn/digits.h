@@ -16,7 +16,7 @@ struct Digit {
   std::vector<uint8_t> pixels;  // height x width, row-major
 };
 Digit draw_digit(uint64_t seed, int64_t row, int64_t height, int64_t width);
-// The label of it alone.
+// The digit's label, without drawing the picture.
 int digit_label(uint64_t seed, int64_t row);
 
 }  // namespace heddle::runtime::data

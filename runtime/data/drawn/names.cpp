@@ -1,5 +1,4 @@
-// Names of six languages that nobody speaks, which differ in their syllables, in the order of their letters and in how
-// names end.
+// Names of six invented languages, which differ in their syllables, in the order of their letters and in their endings.
 //
 //   {"op": "synthetic", "kind": "names", "rows": 6000, "name": "characters", "size": "length", "label": "label"}
 //     -> "tamiko" of language 0: name u8[length] {20, 1, 13, 9, 11, 15, 0...}, size 6
@@ -49,7 +48,7 @@ Name draw_name(const SyntheticRow& r) {
   KeyedRandom random(r.seed, static_cast<uint64_t>(r.row));
   const auto below = [&random](size_t n) { return static_cast<size_t>(random.below(n)); };
   Name name{.language = static_cast<uint8_t>(below(languages().size())), .text = {}};
-  // One name in ten is borrowed: no model knows more than nine tenths.
+  // One name in ten comes from another language, so no model reaches more than about nine tenths.
   const size_t borrowed = below(10) == 0 ? 1 + below(languages().size() - 1) : 0;
   const Language& language = languages()[(name.language + borrowed) % languages().size()];
   const auto one_of = [&](const Parts& parts) { name.text += parts[below(parts.size())]; };

@@ -1,4 +1,4 @@
-// Points of the unit cube, such as those where a differential equation is to hold.
+// Points in the unit cube, for example those at which a differential equation must hold.
 //
 //   {"op": "synthetic", "kind": "points", "rows": 20000, "x": "point"}     ->  point f32[2] {0.31, 0.87}
 //

@@ -1,4 +1,4 @@
-// Questions about a short text that holds the answer: who put what where.
+// Questions about a short text that contains the answer: who put what where.
 //
 //   {"op": "synthetic", "kind": "questions", "rows": 20000, "tokens": "tokens", "part": "segment", "size": "length",
 //    "first": "first", "last": "last"}

@@ -1,11 +1,11 @@
-// Ratings with a known truth: what users like is a function of their numbers and those of the
-// items, and how often it shows one of chance.
+// Ratings with a known truth: the probability that a user likes an item is a function of their numbers; each rating is
+// drawn with it.
 //
 //   {"op": "synthetic", "kind": "ratings", "rows": 100000, "user": "user", "item": "item", "liked": "liked"}
 //     -> user i32[], item i32[] (as many as the tables have in which they are looked up), liked u8[]
 //
 // A user u likes an item i with probability sigmoid(4 p_u . q_i), p and q of four numbers uniform
-// on [-1, 1). The truth is the same for every seed, which says only who rates what.
+// on [-1, 1). The truth is the same for every seed; the seed decides only who rates what.
 #include <fmt/format.h>
 
 #include <array>

@@ -7,7 +7,7 @@
 //        sold seven lamps , the east only two rings <end> <begin> ...", targets i32[96] what follows each token of a
 //        summary, -100 elsewhere, document u8[96] {0, 0, ... 1, 1, ...}, place u8[96] {0, 1, 2, ... 0, 1, ...}
 //
-// With "held_out" the shop that sold most and what it sold are a pair that no other rows have: one of ten.
+// With "held_out" the shop that sold most and its goods are a pair from the tenth that other rows never have.
 #include <fmt/format.h>
 
 #include <algorithm>

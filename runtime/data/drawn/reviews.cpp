@@ -1,12 +1,13 @@
-// Reviews of one or two clauses, good or bad: what a clause says may be denied, before the adjective or behind it, and
-// of two clauses that differ one counts.
+// Reviews of one or two clauses, good or bad. A clause may be negated, before or after the adjective. Where two clauses
+// differ, one of them decides.
 //
 //   {"op": "synthetic", "kind": "reviews", "rows": 12000, "tokens": "tokens", "size": "length", "label": "label"}
 //     -> "although the food was not bad , to call the service good would be wrong" of label 0:
 //        tokens u8[24] {5, 1, 13, 9, 10, ...}, size 15
 //
-// Adjectives are as often good as bad in "X but Y", and two of five clauses are denied: who counts good and bad words
-// knows little. With "held_out" every noun and its adjective are a pair that no other rows have: one of ten.
+// In "X but Y" good and bad adjectives are equally frequent, and two of five clauses are negated, so counting good and
+// bad words tells little. With "held_out" every noun and its adjective are a pair from the tenth that other rows never
+// have.
 #include <array>
 
 #include "runtime/data/drawn/text.h"

@@ -5,7 +5,7 @@
 //     -> window u8[64] of "the old bird near the rivers sings. two dogs see a small house. th"
 //
 // 0 is the space, 1 the full stop, 2 to 27 are a to z. A row begins with a sentence. With "held_out" every subject and
-// its verb are a pair that no other rows have: one of ten.
+// its verb are a pair from the tenth that other rows never have.
 #include <fmt/format.h>
 
 #include <array>

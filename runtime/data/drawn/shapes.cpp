@@ -71,15 +71,15 @@ void require_grid(const ReaderRequest& request, const ColumnRequest& c, bool box
                                          boxes ? "[rows,columns,4]" : "[rows,columns]", c.input, fmt::join(dims, ",")));
 }
 
-// Where a shape's box has its middle on a grid, and the box in units of a cell: the middle from the
-// cell's corner, the sides.
+// The grid cell with the middle of a shape's box, and the box in units of a cell: the middle relative to the cell's
+// corner, and the sides.
 struct OnGrid {
   int64_t cell = 0;
   float box[4] = {};
   int64_t outline = 0;
 };
 
-// Of two in one cell the first.
+// Where two shapes share a cell, the first one counts.
 std::vector<OnGrid> on_grid(const SyntheticRow& r) {
   const Sides sides = sides_of(r.request, r.column);
   const std::vector<int64_t> dims = r.column.dims;

@@ -227,7 +227,8 @@ void draw_sound(const SyntheticRow& r, std::byte* to) {
   rows_of(r.request, r.column).store(Utterance(r).samples(), reinterpret_cast<float*>(to));
 }
 
-// Of the input of sound, as it is cut; of features where there is none.
+// The number of frames or samples in the row of the sound input, after cutting; of features where there is no such
+// input.
 void draw_frames(const SyntheticRow& r, std::byte* to) {
   const auto& all = r.request.columns;
   const auto sound = std::ranges::find_if(

@@ -1,5 +1,5 @@
-// Sentences of a small English, and their translations into a language that nobody speaks: its words stand in another
-// order, and agree where the English ones do not.
+// Sentences of a small English, and their translations into an invented language, whose words have another order, and
+// agree where the English ones do not.
 //
 //   {"op": "synthetic", "kind": "translations", "rows": 16000, "english": "source", "other": "target", "next": "next"}
 //     -> english u8[12] of "the old dogs near a river will see some houses",
@@ -7,7 +7,7 @@
 //
 // Nouns have one of two classes. A noun's adjective and article stand behind it and agree with its class and number.
 // What lies near a noun stands before it, with the place behind. The verb comes last and agrees with the subject's
-// class and number. With "held_out" every subject and its verb are a pair that no other rows have: one of ten.
+// class and number. With "held_out" every subject and its verb are a pair from the tenth that other rows never have.
 #include <algorithm>
 #include <array>
 

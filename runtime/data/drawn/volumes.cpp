@@ -107,7 +107,7 @@ void draw_voxels(const SyntheticRow& r, std::byte* to) {
   });
 }
 
-// Of two things in one voxel the later, as they are painted.
+// Where two things share a voxel, the later one counts, as in painting.
 void draw_mask(const SyntheticRow& r, std::byte* to) {
   const Volume volume = volume_of(r);
   each_voxel(r.column.dims, [&](const Point& p) {

@@ -24,7 +24,7 @@ bool hundred(const ReaderRequest& request) { return request.text("kind") == "cif
 int64_t labels(const ReaderRequest& request) { return hundred(request) ? 2 : 1; }
 int64_t record_bytes(const ReaderRequest& request) { return labels(request) + kPicture; }
 
-// What of a record an input holds: as its key says, or by its shape where its key names the files.
+// The part of a record that an input holds: as its key says, or by the input's shape where its key names the files.
 std::string part_of(const ReaderRequest& request, const ColumnRequest& column) {
   if (request.find("files") != nullptr) return column.source();
   if (column.dims == kRows || column.dims == kPlanes) return "image";
@@ -48,7 +48,7 @@ struct Files {
   int64_t rows = 0;
 };
 
-// As `files` has them, or as all inputs do.
+// The names of the files: those in `files`, or those in the inputs' keys.
 std::vector<std::string> names(const ReaderRequest& request, const std::filesystem::path& root) {
   std::vector<std::string> patterns;
   if (request.find("files") != nullptr) {
@@ -85,7 +85,7 @@ Files open(const ReaderRequest& request, const std::filesystem::path& root) {
   return files;
 }
 
-// What the column's rows are, checked before they are read.
+// The column's type and dims, checked before rows are read.
 Column empty_column(const ReaderRequest& request, const ColumnRequest& asked) {
   Column column{.input = asked.input, .type = ElementType::u8, .dims = {}};
   if (part_of(request, asked) == "image") {
@@ -96,7 +96,7 @@ Column empty_column(const ReaderRequest& request, const ColumnRequest& asked) {
   return column;
 }
 
-// Planes stay planes for models whose images are.
+// Copies a picture. Stored colour planes stay planes where the model's images have channels first.
 void copy_picture(const std::byte* from, bool planes, std::byte* to) {
   if (planes) {
     std::copy_n(from, kPicture, to);

@@ -1,4 +1,5 @@
-// Rows of text files. They are read twice: once for the number of rows and the names of classes, once for the values.
+// The reader `csv`: rows of CSV files. The files are read twice: once for the number of rows and the names of classes,
+// once for the values.
 #include <fmt/format.h>
 #include <xxhash.h>
 
@@ -28,7 +29,7 @@ namespace {
 
 constexpr size_t kMostClasses = 100'000;
 
-// Which fields of a record an input is made of, and how.
+// The fields of a record from which an input is made, and how.
 struct Selection {
   const ColumnRequest* request = nullptr;
   std::vector<size_t> fields;      // of each value
@@ -175,7 +176,7 @@ class CsvTable {
   }
 
  private:
-  // Calls f for each row that is read, as CsvLayout does; how many these are. `all` is how many there are.
+  // Calls f for each selected row, as CsvLayout does, and returns their number. Sets `all` to the number of all rows.
   template <class F>
   int64_t each_row(int64_t& all, const F& f) const {
     if (!condition_) return all = layout_.each_row(f);
@@ -296,7 +297,7 @@ class CsvTable {
     return s;
   }
 
-  // Those of the weights, or of the training rows.
+  // Takes the fills of the weights, or those of the training rows.
   static void take_fills(Selection& s) {
     s.fills = s.request->fills;
     if (!s.fills.empty() && s.fills.size() != s.fields.size())
@@ -315,7 +316,7 @@ class CsvTable {
     s.names = names.empty() ? s.request->class_names : names;
   }
 
-  // Rows that have a name which no training row has.
+  // Rows with a name that no training row has.
   static std::vector<int64_t> strange_rows(const std::vector<FoundNames>& found, const std::vector<FoundNames>& held) {
     std::set<int64_t> rows;
     for (size_t i = 0; i < held.size(); ++i)
@@ -351,7 +352,7 @@ class CsvTable {
            !is_of_sound(i);
   }
 
-  // What is no number is told where it is read.
+  // Text that is not a number is reported when the rows are read.
   void fit(size_t i, const std::vector<CsvField>& fields, FillFitter& fitter) const {
     const std::vector<size_t>& of = selections_[i].fields;
     double value = 0;
@@ -414,7 +415,7 @@ class CsvTable {
     return is_name(text, s.type) ? numbers_names(s) : "";
   }
 
-  // What stands where a class's number is expected, and is none of any kind.
+  // Whether a text is a name: it stands where a class number is expected and is not a number of any type.
   static bool is_name(std::string_view text, ElementType type) {
     std::byte number[sizeof(double)];
     return !is_floating(type) && !parse_number(text, ElementType::f64, number).empty();

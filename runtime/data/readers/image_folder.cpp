@@ -1,5 +1,5 @@
-// Pictures in a folder for each class, as torchvision's ImageFolder reads them: classes and files
-// in the order of their names.
+// The reader `image_folder`: pictures in a folder for each class, as torchvision's ImageFolder reads them. Classes and
+// files are sorted by name.
 #include <fmt/format.h>
 
 #include <vector>

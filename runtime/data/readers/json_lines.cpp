@@ -43,7 +43,7 @@ std::vector<std::string> sources_of(const ReaderRequest& request) {
   return sources;
 }
 
-// A line of the file, and how to complain about a place in it.
+// A line of the file, with functions that throw errors at a place in it.
 struct Line {
   const TextFile& file;
   size_t file_number = 0;
@@ -187,7 +187,7 @@ class JsonLines {
     each_row([&](const JsonValue& row, const Line& line) {
       const std::optional<JsonValue> value = row.find(key.text);
       if (!value) line.fail(row, fmt::format("the key '{}' is missing", printable(key.text)));
-      // However a text is escaped, it is the same one.
+      // A text is hashed without its escapes, so that equal texts have equal hashes.
       const bool is_text = value->kind() == JsonValue::Kind::text;
       const std::string text = is_text ? value->text("a name") : std::string(line.text(*value));
       hashes.push_back(XXH3_64bits_withSeed(text.data(), text.size(), is_text ? 1 : 0));
@@ -213,7 +213,8 @@ class JsonLines {
             .column_in_line = static_cast<int64_t>(value.where().begin) + 1};
   }
 
-  // Of a column of classes: the names that the model states or the training rows gave, none where they are to be found.
+  // For a column of classes: the names that the model states or the training rows have given; empty where they must be
+  // found.
   std::optional<std::vector<std::string>> stated_names(size_t i) const {
     const ReaderSetting* setting = request_.find("classes");
     if (setting == nullptr) return std::nullopt;
@@ -231,7 +232,7 @@ class JsonLines {
     return column.one_hot ? ElementType::i32 : filled_type(column);
   }
 
-  // Calls each(row, line) for every row that is read; how many there are. What is wrong in a line has its place in the
+  // Calls each(row, line) for every selected row, and returns their number. Errors in a line name its place in the
   // file.
   template <class F>
   int64_t each_row(const F& each) const {
@@ -347,13 +348,13 @@ class JsonLines {
     ++found.emplace(name, FoundName{.row = number, .count = 0}).first->second.count;
   }
 
-  // Whether the training rows are to say what stands for missing values of the input, and no weights do.
+  // Whether the fills of the input must be computed from the training rows, because no weights have them.
   bool is_fitted(size_t i) const {
     return missing_.fits() && missing_.fits(own_type(i), stated_[i].has_value()) && request_.columns[i].fills.empty() &&
            !texts_.is_text(i) && !texts_.is_size(i) && !is_of_sound(i);
   }
 
-  // How many values there are, in whatever lists. What is no number is told where it is read.
+  // Returns the number of values, in lists of any nesting. Values that are not numbers are reported when rows are read.
   size_t fit(size_t i, const JsonValue& value, const Line& line, FillFitter& fitter, size_t place = 0) const {
     if (value.kind() == JsonValue::Kind::list) {
       for (auto item = value.first(); item; item = item->next()) place = fit(i, *item, line, fitter, place);

@@ -1,4 +1,4 @@
-// Texts in two files, line by line the same: a source and what it becomes, as in translation.
+// The reader `parallel_text`: two text files whose lines correspond, a source and a target, as in translation.
 //
 //   {"op": "parallel_text", "from": "a.en", "to": "a.de", "begin": "<s>", "end": "</s>",
 //    "x": "source", "y": "target", "next": "next"}
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Throws UserError at a word that says no part of a pair.
+// Throws UserError at a word that names no part of a pair.
 std::vector<PairPart> parts_of(const ReaderRequest& request) {
   std::vector<PairPart> parts;
   for (const ColumnRequest& column : request.columns) {
@@ -95,7 +95,7 @@ class ParallelText {
     return words;
   }
 
-  // Texts of one side have one vocabulary; of both where it is shared.
+  // The source name of each column, its side: each side has one vocabulary.
   std::vector<std::string> sources() const {
     std::vector<std::string> sources;
     for (const PairPart& part : parts_) sources.push_back(part.side);

@@ -1,4 +1,4 @@
-// Sounds in a folder for each class: wav files, as the folders of Speech Commands hold them.
+// The reader `sound_folder`: wav files in a folder for each class, as in Speech Commands.
 //
 //   words/no/7.wav, words/yes/1.wav with "x": "log_mel", "size": "length", "y": "label"
 //     -> x: f32[frames, bands], size: frames, y: 0 and 1

@@ -32,14 +32,14 @@ std::string class_of_file(const std::string& name) {
   return path.stem().string();
 }
 
-// What is put beside data, not part of it.
+// Whether the file is documentation beside the data, such as a README.
 bool is_remark(const std::string& name) {
   constexpr std::array kRemarks = {"README", "LICENSE", "LICENCE",  "COPYING", "NOTICE",
                                    "SOURCE", "SOURCES", "CITATION", "AUTHORS"};
   return std::ranges::count(kRemarks, class_of_file(name)) > 0;
 }
 
-// What each input is of a text, "" where it is the class.
+// The word of each input: the part of a text that it holds; "" for the class.
 std::vector<std::string> text_words_of(const ReaderRequest& request) {
   std::vector<std::string> words;
   for (const ColumnRequest& column : request.columns) {
@@ -131,7 +131,7 @@ class TextFolder {
 
   [[noreturn]] void changed() const { throw UserError(where_, title_ + ": changed while it was read"); }
 
-  // A text of several lines has its places in its file.
+  // In a text of several lines, errors name the line and column in its file.
   void fail(const TextLine& line, const TextFile& from, size_t offset, const std::string& message,
             const std::string& help) const {
     if (lines_) from.fail(line.number, static_cast<int64_t>(offset) + 1, message, help);

@@ -1,4 +1,4 @@
-// Windows over a text, for models that predict what comes next.
+// The reader `tokens`: windows over a text, for models that predict the next token.
 //
 //   {"op": "tokens", "file": "input.txt", "window": 4, "tokens": "window", "targets": "next"} over "hello world"
 //     -> rows "hell" -> "ello", "o wo" -> " wor"
@@ -86,12 +86,12 @@ class TokenReader {
   bool asks(const char* word) const {
     return std::ranges::any_of(request_.columns, [&](const ColumnRequest& c) { return c.source() == word; });
   }
-  // Whether a document's last token has no next one.
+  // Whether documents are separated: the last token of a document then has no next token.
   bool parted() const { return asks("document") || asks("position"); }
 
   bool draws_offsets() const { return request_.text("offsets") == "drawn"; }
 
-  // What windows side by side alone can have.
+  // Throws at options that only adjacent windows can have.
   void check_layout(Windows& w) const {
     const ReaderSetting* strands = request_.find("strands");
     if (strands != nullptr) w.strands = request_.integer("strands");
@@ -133,7 +133,7 @@ class TokenReader {
     return coder_->stored(column.source() == "next" && parted());
   }
 
-  // That of the request's columns; else of all files as a whole, so that all splits of them have one.
+  // The tokenizer of the request's columns; else one made from all files as a whole, so that all splits have the same.
   std::string find_tokenizer(TableHeader& out) const {
     for (const ColumnRequest& column : request_.columns)
       if (is_text(column) && !column.tokenizer.empty()) return column.tokenizer;
@@ -242,8 +242,8 @@ class TokenReader {
     return w;
   }
 
-  // Calls for each token from the windows' first one to `last`: its place from there, id and document, whether it begins
-  // the document.
+  // Calls f for each token from the windows' first one to `last`, with its index from there, its id, its document, and
+  // whether it begins the document.
   template <class F>
   void each_token(const Windows& w, int64_t last, const F& f) const {
     int64_t at = -w.begin, document = -1;
@@ -284,7 +284,7 @@ class TokenReader {
     std::vector<int64_t> documents(static_cast<size_t>(w.rows));  // of each row's first token
     each_token(w, last, [&](int64_t at, uint32_t id, int64_t document, bool begins) {
       if (begins) begun = at;
-      // Windows that hold the token, and those whose last target it is.
+      // The windows that hold the token, and those whose last target it is.
       for (int64_t row = std::min(at / w.stride, w.rows - 1); row >= 0 && at - row * w.stride <= w.length; --row) {
         const int64_t place = at - row * w.stride;
         if (place == 0) documents[static_cast<size_t>(row)] = document;
