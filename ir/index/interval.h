@@ -12,17 +12,13 @@ struct Interval {
   int64_t bytes = 0;
 };
 
-<<<<<<< HEAD
-// Some bytes of a buffer, from `offset` on, and when they are needed.
+// A part of a buffer, at `offset` within it, with its live range.
 struct BufferPart {
   int64_t offset = 0;
   Interval live;
 };
 
-// Up to the next multiple of the alignment.
-=======
 // Rounds up to a multiple of the alignment.
->>>>>>> text1
 int64_t align_up(int64_t bytes, int64_t alignment);
 
 // The largest sum of live sizes at one step, each rounded up to the alignment. No arena can be smaller.
