@@ -31,6 +31,13 @@ ValueId Instance::counter(const std::string& name) {
   return known.valid() ? known : graph.add_input(name, {ir::DType::i64, {}}, ir::Role::state);
 }
 
+UserError Instance::no_parameter(const Reference& reference) const {
+  std::vector<std::string> known;
+  for (const Parameter& p : parameters) known.push_back(p.path);
+  return {reference.where, fmt::format("there is no parameter {}", quote(reference.name)),
+          suggest_defined(reference.name, known)};
+}
+
 ValueId Instance::find(const Reference& reference) const {
   if (const auto it = values.find(reference.name); it != values.end()) return it->second;
   for (const Parameter& p : parameters) {

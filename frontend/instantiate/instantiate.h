@@ -132,6 +132,8 @@ struct Instance {
   std::string body_name(const std::string& path) const;  // the same name means the same body in all instances
   ir::ValueId counter(const std::string& name);          // the state "seed" or "step": i64[]
   ir::ValueId find(const Reference& reference) const;    // a value or a parameter; invalid if there is none
+  // The error for a name with a dot that no parameter has. check_references has already checked names without a dot.
+  UserError no_parameter(const Reference& reference) const;
   // The value that a model means by v. A parameter with another axis order in memory is transposed to its logical
   // shape, and a weight includes its adapter of train.lora.
   ir::ValueId logical(ir::ValueId v);

@@ -59,21 +59,39 @@ class Names {
     if (!name.empty()) later_.emplace(name, where);
   }
 
+  // A node with several results, or whose `out` gives its result another name, is no value itself. Its name leads the paths
+  // of its parameters.
+  void define_no_value(const NodeDef& node) {
+    define(node.name, node.name_where);
+    no_values_.emplace(node.name, &node);
+  }
+
   // A name with a dot is a parameter's; it exists once the graph is built.
   void use(const Reference& reference) {
-    if (reference.literal || places_.count(reference.name) != 0 || reference.name.find('.') != std::string::npos)
-      return;
+    if (reference.literal || reference.name.find('.') != std::string::npos) return;
+    if (const auto it = no_values_.find(reference.name); it != no_values_.end())
+      return use_no_value(reference, *it->second);
+    if (places_.count(reference.name) != 0) return;
     if (const auto it = later_.find(reference.name); it != later_.end()) {
       unknown(reference, fmt::format("'{}' comes later: a node reads only earlier nodes", reference.name), {},
               {{Severity::note, it->second, "defined here", {}, {}}});
       return;
     }
-    std::vector<std::string> known;
-    for (const auto& [name, where] : places_) known.push_back(name);
-    std::string help = suggest_defined(reference.name, known);
+    std::string help = suggest_defined(reference.name, values());
     if (!help.starts_with("did you mean") && is_missing(reference.name)) return;
     if (!several_.empty() && !help.starts_with("did you mean")) help += (help.empty() ? "" : "; ") + several_;
     unknown(reference, fmt::format("there is no {}", quote(reference.name)), help);
+  }
+
+  // The result of a node of this list, as the output of a model or of a block: no parameter, and nothing inside a block.
+  void use_result(const Reference& reference) {
+    const size_t dot = reference.name.find('.');
+    if (dot == std::string::npos) return use(reference);
+    std::string help = R"(to put out a parameter, compute with it: {"op": "mul", "in": ["fc.weight", 1]})";
+    if (std::string near = suggest(reference.name, values()); near.starts_with("did you mean")) help = std::move(near);
+    unknown(reference,
+            fmt::format("{} is no node or input here, and only their values can be put out", quote(reference.name)),
+            help);
   }
 
   // Reports what was found, in the order in which it was found.
@@ -82,6 +100,20 @@ class Names {
   }
 
  private:
+  void use_no_value(const Reference& reference, const NodeDef& node) {
+    std::vector<std::string> names;
+    for (const Named& result : node.out) names.push_back(result.text);
+    unknown(reference, fmt::format("{} is no value: 'out' names the results of {}", quote(reference.name), node.op),
+            fmt::format("known: {}", fmt::join(names, ", ")));
+  }
+
+  std::vector<std::string> values() const {
+    std::vector<std::string> known;
+    for (const auto& [name, where] : places_)
+      if (!no_values_.contains(name)) known.push_back(name);
+    return known;
+  }
+
   // The first use is the error: where the name is defined wrongly, all of them are one fault.
   void unknown(const Reference& reference, std::string message, std::string help, std::vector<Diagnostic> notes = {}) {
     constexpr size_t kMostNotes = 4;
@@ -103,6 +135,7 @@ class Names {
   std::vector<Diagnostic> found_;
   std::map<std::string, size_t, std::less<>> unknown_;  // the error of each
   std::map<std::string, Location, std::less<>> places_, later_;
+  std::map<std::string, const NodeDef*, std::less<>> no_values_;
   std::string several_;
   size_t missing_ = 0;                            // results that nodes have, but their `out` does not name
   std::set<std::string, std::less<>> taken_for_;  // unknown names that stand for these
@@ -120,8 +153,7 @@ void check_nodes(const std::vector<NodeDef>& nodes, Names& names) {
   }
   for (const NodeDef& node : nodes) {
     for (const Reference& reference : node.in) names.use(reference);
-    // A node with several results is not itself a value, but its name leads its parameters' paths.
-    if (!node.out.empty() && !node.name.empty()) names.define(node.name, node.name_where);
+    if (!node.out.empty() && !node.name.empty()) names.define_no_value(node);
     for (const Named& result : results_of(node)) names.define(result.text, result.where);
     const LayerDef* def = node.block ? nullptr : find_layer(node.op);
     names.check_results(node, def);
@@ -200,7 +232,7 @@ void check_block(const Block& block, const Model& model, Diagnostics& errors) {
   Reference output;
   output.name = block.output.text;
   output.where = block.output.where;
-  if (output.where.valid()) names.use(output);
+  if (output.where.valid()) names.use_result(output);
   names.report();
 }
 
@@ -212,7 +244,7 @@ void check_references(const Model& model, Diagnostics& errors) {
   for (const InputDef& input : model.inputs) names.define(input.name, input.where);
   check_nodes(model.nodes, names);
   check_block_uses(model.nodes, model, errors);
-  for (const OutputDef& output : model.outputs) names.use(output.value);
+  for (const OutputDef& output : model.outputs) names.use_result(output.value);
   const auto use_inputs = [&](const Part& part) {
     for (const Reference& reference : part.in)
       if (!reference.left_out()) names.use(reference);

@@ -55,8 +55,7 @@ ir::Values operands(Instance& e, const Model& model, const Part& part, const Def
     if (reference.literal) throw UserError(reference.where, fmt::format("{} does not take a number as input", title));
     const bool known = e.values.count(reference.name) != 0;
     const ValueId v = e.find(reference);
-    if (!v.valid() && !known)
-      throw UserError(reference.where, fmt::format("there is no parameter {}", quote(reference.name)));
+    if (!v.valid() && !known) throw e.no_parameter(reference);
     if (!v.valid()) return {};
     values.push_back(fixed_in_f32(e, model, e.logical(v)));
   }
@@ -67,8 +66,7 @@ ir::Values operands(Instance& e, const Model& model, const Part& part, const Def
 ValueId row_weights(Instance& e, const Part& part, const std::string& title) {
   if (!part.weights) return {};
   const ValueId v = e.find(*part.weights);
-  if (!v.valid())
-    throw UserError(part.weights->where, fmt::format("there is no parameter {}", quote(part.weights->name)));
+  if (!v.valid()) throw e.no_parameter(*part.weights);
   const ir::Type& type = e.graph[v].type;
   if (type != ir::Type{ir::DType::f32, {e.batch}}) {
     throw UserError(part.weights->where,

@@ -127,6 +127,11 @@ void require_room(uint32_t size, size_t needed, const char* what) {
                     fmt::format("give --vocab {} or more", needed));
 }
 
+void require_apart(const Special& special, const std::vector<std::string>& of_text) {
+  for (const std::string& token : special)
+    if (std::ranges::find(of_text, token) != of_text.end()) throw special_in_text(token);
+}
+
 // The special tokens, with an unknown token added where none is given.
 Special with_unknown(Special special, const char* unknown) {
   if (std::ranges::find(special, unknown) == special.end()) special.insert(special.begin(), unknown);
@@ -137,12 +142,12 @@ std::string train_bpe(const TrainRequest& request, const std::vector<SourceFile>
   const Frame frame{.pre_tokenizer = kByteLevel, .decoder = kByteLevel};
   const std::vector<std::string> alphabet = byte_alphabet();
   require_room(request.size, alphabet.size() + request.special.size(), "bytes and special tokens");
-  const Counted words = count_words(texts, frame);
-  return tokenizer_json(frame, request.special,
-                        pairs_model(train_pairs(words, request.size, request.special, alphabet, "")));
+  const TrainedPairs made = train_pairs(count_words(texts, frame), request.size, request.special, alphabet, "");
+  return tokenizer_json(frame, request.special, pairs_model(made));
 }
 
 std::string train_bytes(const TrainRequest& request, const std::vector<SourceFile>&) {
+  require_apart(request.special, byte_alphabet());
   return byte_tokenizer(request.special);
 }
 
@@ -150,6 +155,7 @@ std::string train_characters(const TrainRequest& request, const std::vector<Sour
   const std::vector<std::string> characters = alphabet_of(count_words(texts, {}));
   if (request.size != 0)
     require_room(request.size, request.special.size() + characters.size(), "characters and special tokens");
+  require_apart(request.special, characters);
   return character_tokenizer(request.special, characters, "");
 }
 
@@ -180,8 +186,12 @@ std::string train_unigram_model(const TrainRequest& request, const std::vector<S
     vocabulary += fmt::format("{}\n      [{}, {}]", vocabulary.empty() ? "" : ",", json_quoted(token), score);
   };
   for (const std::string& token : special) add(token, 0);
-  for (const auto& [token, score] : train_unigram(words, request.size - static_cast<uint32_t>(special.size())))
-    if (std::ranges::find(special, token) == special.end()) add(token, score);
+  std::vector<std::string> of_text;
+  for (const auto& [token, score] : train_unigram(words, request.size - static_cast<uint32_t>(special.size()))) {
+    if (token != "<unk>") add(token, score);  // a text may say it, too
+    of_text.push_back(token);
+  }
+  require_apart(request.special, of_text);
   const auto unknown = std::ranges::find(special, "<unk>") - special.begin();
   return tokenizer_json(
       frame, special,
@@ -200,6 +210,11 @@ const std::map<std::string, Trainer>& trainers() {
 }
 
 }  // namespace
+
+UserError special_in_text(const std::string& token) {
+  return {ExitCode::usage, fmt::format("the special token '{}' is a token of the text, too", data::printable(token)),
+          "choose a name that the text does not contain, such as <|end|>"};
+}
 
 std::vector<std::string> train_kinds() {
   std::vector<std::string> names;

@@ -22,8 +22,8 @@ struct TrainRequest {
 // "bpe", "bytes", "characters", "unigram", "wordpiece".
 std::vector<std::string> train_kinds();
 
-// Throws UserError where a text is not UTF-8, where all texts are empty, and where `size` is too small for the
-// characters.
+// Throws UserError where a text is not UTF-8, where all texts are empty, where `size` is too small for the characters, and
+// where a special token is a token of the text, too.
 std::string train_tokenizer(const TrainRequest& request, const std::vector<SourceFile>& texts);
 
 // Makes a tokenizer in which each character is a token. Special tokens have the first ids. `unknown`: the special token
@@ -35,6 +35,9 @@ std::string character_tokenizer(const std::vector<std::string>& special, const s
 std::string word_tokenizer(const std::vector<std::string>& special, const std::vector<std::string>& words);
 // Makes a tokenizer with a token for each byte. Special tokens have the first ids.
 std::string byte_tokenizer(const std::vector<std::string>& special);
+
+// Such a special token would take the place of the other, and the text could not be written any more.
+UserError special_in_text(const std::string& token);
 
 // Words and their counts, sorted by the bytes of the words.
 using Counted = std::vector<std::pair<std::string, uint64_t>>;

@@ -33,7 +33,8 @@ class PairTrainer {
   PairTrainer(const std::vector<std::string>& special, const std::vector<std::string>& alphabet, std::string prefix)
       : prefix_(std::move(prefix)) {
     for (const std::string& token : special) id_of(token);
-    for (const std::string& token : alphabet) id_of(token);
+    special_ = made_.tokens.size();
+    for (const std::string& token : alphabet) id_of_text(token);
   }
 
   TrainedPairs train(const Counted& words, uint32_t size) {
@@ -65,6 +66,12 @@ class PairTrainer {
     return id;
   }
 
+  uint32_t id_of_text(const std::string& token) {
+    const uint32_t id = id_of(token);
+    if (id < special_) throw special_in_text(token);
+    return id;
+  }
+
   // Characters as ids. Those with a prefix come in the order of their first words, which are sorted.
   void split(const Counted& words) {
     for (const auto& [text, count] : words) {
@@ -73,7 +80,7 @@ class PairTrainer {
         const size_t begin = at;
         next_code(text, at);
         const std::string character = text.substr(begin, at - begin);
-        word.ids.push_back(id_of(begin == 0 ? character : prefix_ + character));
+        word.ids.push_back(id_of_text(begin == 0 ? character : prefix_ + character));
       }
       words_.push_back(std::move(word));
     }
@@ -95,7 +102,7 @@ class PairTrainer {
   std::vector<Pair> join(Pair pair) {
     const std::string& right = made_.tokens[right_of(pair)];
     const size_t skipped = !prefix_.empty() && right.starts_with(prefix_) ? prefix_.size() : 0;
-    const uint32_t joined = id_of(made_.tokens[left_of(pair)] + right.substr(skipped));
+    const uint32_t joined = id_of_text(made_.tokens[left_of(pair)] + right.substr(skipped));
     made_.merges.emplace_back(left_of(pair), right_of(pair));
     std::vector<uint32_t> words = std::move(places_[pair]);
     places_.erase(pair);
@@ -132,6 +139,7 @@ class PairTrainer {
   }
 
   std::string prefix_;
+  size_t special_ = 0;  // tokens; the first ones
   TrainedPairs made_;
   Vocabulary vocabulary_;
   std::vector<Word> words_;

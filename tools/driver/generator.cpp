@@ -17,6 +17,15 @@
 namespace heddle::driver {
 namespace {
 
+// A weights file holds all parameters of its model, also those that no logit depends on: `g` gets them as inputs.
+void add_unread_parameters(ir::Graph& g, const ir::Graph& model) {
+  for (const ir::ValueId v : model.inputs) {
+    const ir::Value& value = model[v];
+    const bool is_saved = value.role == ir::Role::param || value.role == ir::Role::buffer;
+    if (is_saved && !g.find(value.name).valid()) g.add_input(value.name, value.type, value.role, value.layout);
+  }
+}
+
 bool scans(const ir::Graph& g) {
   return std::ranges::any_of(g.order, [&](ir::NodeId n) { return ir::is_scan(g[n]); });
 }
@@ -65,6 +74,7 @@ codegen::Program Generator::compile(Planned& planned, const CompileOptions& opti
   vocabulary_ = (*forward)[forward->outputs[0]].type.dims[2];
   context_ = decoded.context;
   first_ = decoded.first;
+  add_unread_parameters(decoded.graph, *forward);
   m.graphs.clear();
   m.graphs.push_back(std::move(decoded.graph));
   if (decoded.prefill) m.graphs.push_back(std::move(*decoded.prefill));

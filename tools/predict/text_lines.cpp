@@ -59,7 +59,10 @@ struct TextLines {
     int64_t count = 0;
     std::string line;
     while (count < most && (count == 0 || lines.ready()) && lines.next(line)) {
-      if (line.empty()) continue;  // as in files that are trained with
+      if (line.empty()) {  // as in files that are trained with
+        ++empty;
+        continue;
+      }
       if (!held.try_row(count, [&] { read(line, count, into); })) break;
       ++count;
     }
@@ -81,6 +84,14 @@ struct TextLines {
       if (!texts.takes_text(i)) texts.put_size(i, place(i));
   }
 
+  std::vector<std::string> notes() const {
+    std::vector<std::string> notes = texts.notes();
+    if (empty > 0)
+      notes.push_back(fmt::format("{} empty line{} no row; in a line of jsonl a text may be empty", empty,
+                                  empty == 1 ? " is" : "s are"));
+    return notes;
+  }
+
   static void require_utf8(const std::string& line, const runtime::data::TextCoder::Fail& fail) {
     const SourceFile alone{"", line};
     try {
@@ -97,6 +108,7 @@ struct TextLines {
   std::vector<size_t> numbers;
   std::vector<const runtime::data::ColumnRequest*> requests;
   TextInputs texts;
+  int64_t empty = 0;  // lines
 };
 
 }  // namespace
@@ -104,7 +116,7 @@ struct TextLines {
 OpenedSource open_text(const driver::Predictor& predictor, const SourceRequest& asked) {
   const auto rows = std::make_shared<TextLines>(predictor, asked);
   return {asked.name(), asked.inputs, [rows](int64_t most, PredictRows& into) { return rows->fill(most, into); },
-          [rows] { return rows->texts.notes(); }};
+          [rows] { return rows->notes(); }};
 }
 
 }  // namespace heddle::tools
