@@ -175,6 +175,13 @@ struct Quantize {
   Location where;
 };
 
+// Parameters are kept in bf16 from step to step.
+struct StoredParameters {
+  bool nearest = false;  // renewed ones are rounded to the nearest, else by a draw
+  bool master = false;   // the optimizer renews copies in f32, and parameters are these, rounded to the nearest
+  Location where;
+};
+
 // How much a training may take, and what it computes again to take less.
 struct MemoryUse {
   std::optional<int64_t> limit;              // bytes of states and arena
@@ -200,6 +207,7 @@ struct Train {
   std::vector<WeightRule> constrain;   // one after the other, after each optimizer step
   std::string precision = "f32";       // of all products of f32, in evaluations and predictions too
   std::optional<LossScale> loss_scale;
+  std::optional<StoredParameters> stored;  // nothing: in f32
   std::vector<Named> freeze;  // globs over parameter paths
   std::optional<Lora> lora;
   std::optional<Prune> prune;

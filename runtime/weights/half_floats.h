@@ -13,5 +13,7 @@ float from_bf16(uint16_t bits);
 // Of a finite number, rounded to the nearest, of two equally near ones to the even one; nothing where that is infinite.
 std::optional<uint16_t> to_f16(float value);
 std::optional<uint16_t> to_bf16(float value);
+// Of any number: infinities and nan stay what they are, and what is too large becomes an infinity.
+uint16_t nearest_bf16(float value);
 
 }  // namespace heddle::runtime

@@ -18,10 +18,12 @@ namespace heddle::runtime {
 // average that one, which is what evaluations read.
 WeightsFile weights_of(Executable& executable, const std::map<std::string, std::string>& metadata = {},
                        bool averages = false);
+// The file with the types in which the program stores its tensors: f32 becomes the nearest bf16 where that is one.
+WeightsFile stored_as(const WeightsFile& file, const codegen::Program& program);
 // Throws UserError, and writes nothing, where another kind of file lies by now. `metadata` is added to the file's.
 void save_weights(Executable& executable, const std::string& path,
                   const std::map<std::string, std::string>& metadata = {});
-// From a file that matches; what it may lack stays as it is. `averages`: into their averages, too.
+// From a file that matches; what it may lack stays as it is, and f32 becomes the nearest bf16 where parameters are that. `averages`: into their averages, too.
 void load_weights(Executable& executable, const WeightsFile& file, bool averages = false);
 // One state from the bytes of a file, and to them.
 void read_in_file_order(Executable& executable, const codegen::Buffer& b, std::span<std::byte> bytes);

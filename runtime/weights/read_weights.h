@@ -22,12 +22,14 @@ struct ReadWeights {
 // Throws UserError: where the file is none or a checkpoint, where no name has the prefix or two
 // become one, and where a finite number is beyond what f32 holds: "FILE: 'w': element 3 is 1e+300,
 // ...".
-ReadWeights read_weights(const std::string& path, const std::string& prefix = {});
+// `stores_bf16`: of tensors of bf16 nothing is told, which the model holds as they are in the file.
+ReadWeights read_weights(const std::string& path, const std::string& prefix = {}, bool stores_bf16 = false);
 // The same of a file that has been read, as it is named: its types alone.
-ReadWeights converted_weights(WeightsFile file);
+ReadWeights converted_weights(WeightsFile file, bool stores_bf16 = false);
 
 // A base, off whose names the prefix is taken, and what goes beside it, as one: "a.safetensors, b.safetensors". Throws
 // UserError where two of the files hold a tensor of one name. Of what their metadata say, the last file's counts.
-ReadWeights read_weights(const std::vector<std::string>& paths, const std::string& prefix = {});
+ReadWeights read_weights(const std::vector<std::string>& paths, const std::string& prefix = {},
+                         bool stores_bf16 = false);
 
 }  // namespace heddle::runtime

@@ -52,8 +52,8 @@ struct Run {
 void open_run(const RunArguments& a, driver::Purpose purpose, Run& run);
 // The weights to start from, into the states; their memory is given back.
 void load_weights(Run& run);
-// Those of --weights. `begins`: a training begins with them, which quantised ones do not.
-runtime::WeightsFile read_start(const RunArguments& a, bool begins = false);
+// Those of --weights, for the model. `begins`: a training begins with them, which quantised ones do not.
+runtime::WeightsFile read_start(const RunArguments& a, const frontend::Model& model, bool begins = false);
 // What is needed for the metrics of texts that the model writes, once the weights are there; nothing where it has none.
 void open_generated(const RunArguments& a, Run& run);
 // These metrics of a split, with the weights that evaluations read.

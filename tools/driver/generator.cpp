@@ -10,6 +10,7 @@
 #include "ir/check.h"
 #include "ir/scan.h"
 #include "runtime/weights/program_weights.h"
+#include "tools/driver/int8_weights.h"
 #include "tools/driver/decode_text.h"
 #include "tools/driver/fit_weights.h"
 #include "tools/driver/tokenizers.h"
@@ -30,6 +31,7 @@ Generator::Generator(frontend::Model model, runtime::WeightsFile weights, int64_
     : rows_(rows), reorders_(reorders) {
   HEDDLE_CHECK(rows == rows_for(rows), "as many rows as rows_for says");
   model.outputs = {logits_of(model)};
+  read_as_quantized(model, weights);
   Planned planned(model);
   plan_ = planned.plan;
   program_ = compile(planned, options);

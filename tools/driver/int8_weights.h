@@ -25,6 +25,8 @@ Int8Weights int8_weights(const runtime::WeightsFile& file, const ir::Target& tar
 // Puts the whole numbers and their scales in the place of those weights that the program has as i8. Throws UserError where
 // one of these is not int8 in the file.
 void put_int8(runtime::WeightsFile& file, const codegen::Program& program);
+// What quantised weights hold is no bf16: the model that uses them stores its parameters in f32.
+void read_as_quantized(frontend::Model& model, const runtime::WeightsFile& file);
 // "2 of the int8 weights are multiplied in int8, which is predicted to be faster (conv2.weight, fc.weight); ...", or ""
 // where the program has none. A model with train.quantize is computed as it was trained, faster or not.
 std::string told_of_int8(const codegen::Program& program, const frontend::Model& model);
