@@ -7,6 +7,7 @@
 #include <random>
 
 #define HD_HOST
+#define heddle_prepare_thread heddle_prepare_thread_of_rounding  // the preamble defines it: once in a program
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
