@@ -208,7 +208,7 @@ struct Train {
   std::string precision = "f32";       // of all products of f32, in evaluations and predictions too
   std::optional<LossScale> loss_scale;
   std::optional<StoredParameters> stored;  // nothing: in f32
-  std::vector<Named> freeze;  // globs over parameter paths
+  std::vector<Named> freeze;               // globs over parameter paths
   std::optional<Lora> lora;
   std::optional<Prune> prune;
   MemoryUse memory;

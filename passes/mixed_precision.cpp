@@ -201,8 +201,7 @@ bool begins(const Graph& g) {
 
 bool mixed_precision(Module& m, const Options& options) {
   bool changed = false;
-  for (Graph* g : m.all_graphs())
-  {
+  for (Graph* g : m.all_graphs()) {
     note_stored(*g, options);
     if (begins(*g)) changed |= Mixing(*g, options).run();
   }

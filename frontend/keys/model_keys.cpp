@@ -152,35 +152,36 @@ Keys quantize_keys() {
 }
 
 Keys precision_keys() {
-  static const std::vector<Key> keys = {{.name = "compute",
-                                         .type = KeyType::text,
-                                         .doc = "what operands of products may be rounded to",
-                                         .fallback = Train().precision,
-                                         .words = {ir::kPrecisions.begin(), ir::kPrecisions.end()}},
-                                        {.name = "mixed",
-                                         .type = KeyType::text,
-                                         .doc = "the 16-bit type that products and what follows them are of",
-                                         .words = {"bf16", "f16"}},
-                                        {.name = "params",
-                                         .type = KeyType::text,
-                                         .doc = "the type that parameters are stored in, in memory and in files",
-                                         .fallback = "f32",
-                                         .words = {"f32", "bf16"}},
-                                        {.name = "rounding",
-                                         .type = KeyType::text,
-                                         .doc = "how a step rounds parameters of bf16: by a draw, so that small changes "
-                                                "count on average, or to the nearest",
-                                         .fallback = "stochastic",
-                                         .words = {"stochastic", "nearest"}},
-                                        {.name = "master",
-                                         .type = KeyType::flag,
-                                         .doc = "beside parameters of bf16 the optimizer keeps copies in f32, and changes "
-                                                "those",
-                                         .fallback = false},
-                                        {.name = "loss_scale",
-                                         .type = KeyType::any,
-                                         .doc = "by what the loss is scaled: `\"dynamic\"`, a number or an object",
-                                         .of = "loss_scale"}};
+  static const std::vector<Key> keys = {
+      {.name = "compute",
+       .type = KeyType::text,
+       .doc = "what operands of products may be rounded to",
+       .fallback = Train().precision,
+       .words = {ir::kPrecisions.begin(), ir::kPrecisions.end()}},
+      {.name = "mixed",
+       .type = KeyType::text,
+       .doc = "the 16-bit type that products and what follows them are of",
+       .words = {"bf16", "f16"}},
+      {.name = "params",
+       .type = KeyType::text,
+       .doc = "the type that parameters are stored in, in memory and in files",
+       .fallback = "f32",
+       .words = {"f32", "bf16"}},
+      {.name = "rounding",
+       .type = KeyType::text,
+       .doc = "how a step rounds parameters of bf16: by a draw, so that small changes "
+              "count on average, or to the nearest",
+       .fallback = "stochastic",
+       .words = {"stochastic", "nearest"}},
+      {.name = "master",
+       .type = KeyType::flag,
+       .doc = "beside parameters of bf16 the optimizer keeps copies in f32, and changes "
+              "those",
+       .fallback = false},
+      {.name = "loss_scale",
+       .type = KeyType::any,
+       .doc = "by what the loss is scaled: `\"dynamic\"`, a number or an object",
+       .of = "loss_scale"}};
   return keys;
 }
 
@@ -656,9 +657,9 @@ Keys phase_keys() {
 }
 
 std::vector<KeyTable> key_tables() {
-  return {{"model", model_keys()}, {"node", node_keys()},       {"train", train_keys()},
-          {"phase", phase_keys()}, {"weights", weights_keys()}, {"renamed", renamed_keys()},
-          {"lora", lora_keys()},   {"prune", prune_keys()},     {"quantize", quantize_keys()},
+  return {{"model", model_keys()},        {"node", node_keys()},       {"train", train_keys()},
+          {"phase", phase_keys()},        {"weights", weights_keys()}, {"renamed", renamed_keys()},
+          {"lora", lora_keys()},          {"prune", prune_keys()},     {"quantize", quantize_keys()},
           {"precision", precision_keys()}};
 }
 

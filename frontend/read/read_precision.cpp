@@ -55,8 +55,8 @@ void require_no_phases(const Train& train, const Fields& precision, const char* 
 // What says how parameters of bf16 are renewed, where there are none.
 void require_stored(const Train& train, const Fields& precision, const Json& given) {
   if (train.stored) return;
-  throw UserError(given.key_where, fmt::format("{} is about parameters of bf16, and these are f32",
-                                               precision.named(given.key)),
+  throw UserError(given.key_where,
+                  fmt::format("{} is about parameters of bf16, and these are f32", precision.named(given.key)),
                   fmt::format(R"(write "params": "bf16" beside it, or leave '{}' out)", given.key));
 }
 

@@ -85,10 +85,12 @@ class Storing {
   ValueId stored(ValueId v, ValueId wide, ValueId next) {
     b_.prefix = g_[v].name + ".bf16";
     const ir::Node* n = g_.def(next);
-    if (n == nullptr || n->op != &ir::op_def("scatter_rows") || n->operands[0] != wide) return b_.cast(next, DType::bf16);
+    if (n == nullptr || n->op != &ir::op_def("scatter_rows") || n->operands[0] != wide)
+      return b_.cast(next, DType::bf16);
     const ir::Node rows = *n;
     b_.loc = rows.loc;
-    return b_(rows.op->name, {v, rows.operands[1], rows.operands[2], b_.cast(rows.operands[3], DType::bf16)}, rows.attrs);
+    return b_(rows.op->name, {v, rows.operands[1], rows.operands[2], b_.cast(rows.operands[3], DType::bf16)},
+              rows.attrs);
   }
 
   // A loop over micro-batches holds its gradients, and reads parameters as they lie: no array of f32 waits for its turns.

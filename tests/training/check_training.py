@@ -83,7 +83,7 @@ def stored():
     losses = {name: sum(heddle("train", str(ROOT / "models/digits_cnn.json"), *change, f"--set=train.seed={seed}",
                                f"--set=train.precision={json.dumps(way)}")["metrics"]["test"]["loss"] for seed in (1, 2)) / 2
               for name, way in ways.items()}
-    print("f32:", losses["f32"])
+    print(losses)
     require("bf16, rounded by a draw: distance from f32's loss", abs(losses["stochastic"] - losses["f32"]), below=0.02)
     require("bf16 beside copies in f32: distance from f32's loss", abs(losses["master"] - losses["f32"]), below=0.02)
     require("bf16, to the nearest: above f32's loss by", losses["nearest"] - losses["f32"], floor=0.2)

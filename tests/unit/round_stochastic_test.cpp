@@ -72,7 +72,8 @@ TEST(RoundStochastic, MeansLieWithinFiveSigma) {
   std::mt19937 rng(5);
   std::uniform_real_distribution<float> number(-2, 2);
   for (int k = 0; k < 20; ++k) {
-    const float x = number(rng), low = from_bits(bits_of(x) & 0xffff0000U), high = low + (from_bits((bits_of(x) & 0xffff0000U) + 0x10000U) - low);
+    const float x = number(rng), low = from_bits(bits_of(x) & 0xffff0000U),
+                high = low + (from_bits((bits_of(x) & 0xffff0000U) + 0x10000U) - low);
     double sum = 0;
     for (int i = 0; i < kDraws; ++i) sum += hd::stochastic_bf16(x, hd::random_uniform<float>(7, k, 11, hd::i64(i)));
     const double share = (static_cast<double>(x) - low) / (static_cast<double>(high) - low);
@@ -109,8 +110,7 @@ TEST(RoundStochastic, WhatIsNotFiniteStaysAndOverflowsAreThoseOfTheNearest) {
 TEST(RoundStochastic, DrawsOutsideOfTheIntervalCountAsItsEnds) {
   const float x = 1.0F + 0x1p-8F;
   for (const float u : {-1.0F, std::nanf("")}) EXPECT_EQ(hd::stochastic_bf16(x, u), hd::stochastic_bf16(x, 0.0F));
-  for (const float u : {1.0F, 7.0F})
-    EXPECT_EQ(hd::stochastic_bf16(x, u), hd::stochastic_bf16(x, 0x1.fffep-1F));
+  for (const float u : {1.0F, 7.0F}) EXPECT_EQ(hd::stochastic_bf16(x, u), hd::stochastic_bf16(x, 0x1.fffep-1F));
 }
 
 }  // namespace

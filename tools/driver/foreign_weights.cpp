@@ -325,9 +325,9 @@ class Translation {
         t.dims.size() == 2 && b.dims.size() == 2 && t.dims[0] == b.dims.back() && t.dims[1] == b.dims.front();
     const std::string help =
         !runtime::takes_type(b, t.dtype) ? fmt::format("save it as {}", b.dtype)
-        : !turned          ? std::string(
-                                 "sizes of the model are those of \"let\": --set let.NAME=SIZE; a layer that "
-                                          "begins anew is named in \"ignore\" and in \"missing\"")
+        : !turned                        ? std::string(
+                                               "sizes of the model are those of \"let\": --set let.NAME=SIZE; a layer that "
+                                                                      "begins anew is named in \"ignore\" and in \"missing\"")
         : piece.by != nullptr && piece.by->transpose ? std::string("its axes lie as they should: leave out 'transpose'")
                                                      : std::string("\"transpose\": true turns its axes");
     error(where(piece),

@@ -10,9 +10,9 @@
 #include "ir/check.h"
 #include "ir/scan.h"
 #include "runtime/weights/program_weights.h"
-#include "tools/driver/int8_weights.h"
 #include "tools/driver/decode_text.h"
 #include "tools/driver/fit_weights.h"
+#include "tools/driver/int8_weights.h"
 #include "tools/driver/tokenizers.h"
 
 namespace heddle::driver {
