@@ -21,6 +21,7 @@
 #include "frontend/training/loss_scale.h"
 #include "frontend/training/phases.h"
 #include "frontend/training/prune.h"
+#include "frontend/training/stored_parameters.h"
 #include "frontend/training/train_step.h"
 #include "frontend/training/training_def.h"
 #include "ir/ops/precision.h"
@@ -237,6 +238,11 @@ ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vecto
     if (p.zero_row >= 0) value = with_zero_row(b, value, p.zero_row);
     // Drawn in the logical order, so that a seed gives the same numbers for any axis order in memory.
     if (!p.layout.empty()) value = b("transpose", {value}, {{"perm", p.layout}});
+    if (is_stored(model.train, p)) {
+      starts[master_of(p.path)] = value;
+      b.prefix = p.path + ".stored";
+      value = nearest_stored(b, value);
+    }
     g.rename(value, p.path + ".init");
     g.updates.push_back({state, value});
     values[p.path] = starts[average_of(p.path)] = value;
@@ -456,7 +462,7 @@ ir::Module build_module(ModelInstances& instances, const BuildOptions& options) 
   add_all_shorter(m, instances, options, steps, averages, same, measured);
   if (options.predict > 0) m.graphs.push_back(predict_graph(instances, options.predict, errors, same));
   errors.throw_if_any();
-  if (!averages.empty()) m.graphs.push_back(take_average_graph(averages));
+  if (!averages.empty()) m.graphs.push_back(take_average_graph(model.train, averages));
   if (!model.train.losses.empty() && options.train + options.train_last + options.eval + options.eval_last > 0)
     add_measure_graphs(m, model, train.measures, train.kept, pruned_parameters(model.train, train.parameters),
                        options.train > 0);
@@ -464,6 +470,7 @@ ir::Module build_module(ModelInstances& instances, const BuildOptions& options) 
   std::ranges::move(measured.steps, std::back_inserter(measured.bodies));
   m.bodies = scanned(std::move(measured.bodies), m.graphs);
   allow_precision(m, model.train.precision);
+  if (model.train.stored) store_parameters(m);
   return m;
 }
 

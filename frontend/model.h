@@ -176,6 +176,13 @@ struct Quantize {
   Location where;
 };
 
+// Parameters are stored in bf16 between steps.
+struct StoredParameters {
+  bool nearest = false;  // updated parameters are rounded to nearest; else stochastically
+  bool master = false;   // the optimizer updates f32 copies, and the parameters are these, rounded to nearest
+  Location where;
+};
+
 // The memory limit of a training, and the blocks whose values it computes again to need less.
 struct MemoryUse {
   std::optional<int64_t> limit;              // bytes of states and arena
@@ -201,7 +208,8 @@ struct Train {
   std::vector<WeightRule> constrain;   // applied one after another after each optimizer step
   std::string precision = "f32";       // of all f32 products, also in evaluations and predictions
   std::optional<LossScale> loss_scale;
-  std::vector<Named> freeze;  // globs over parameter paths
+  std::optional<StoredParameters> stored;  // nothing: in f32
+  std::vector<Named> freeze;               // globs over parameter paths
   std::optional<Lora> lora;
   std::optional<Prune> prune;
   MemoryUse memory;

@@ -129,7 +129,7 @@ class Mixing {
   ValueId as(ValueId v, DType dtype, const std::string& reason) {
     // If v is itself a cast from `dtype` to f32, its operand is the answer.
     if (const Node* n = g_.def(v); n != nullptr && n->op->traits.converts && g_[n->operands[0]].type.dtype == dtype)
-      if (g_[v].type.dtype == DType::f32) return n->operands[0];
+      if (g_[v].type.dtype == DType::f32 && !is_parameter(n->operands[0])) return n->operands[0];
     ValueId& known = casts_[{v, dtype}];
     if (known.valid()) return known;
     const std::string name = fmt::format("{}.{}", g_[v].name, to_string(dtype));
@@ -137,6 +137,10 @@ class Mixing {
     options_.note("mixed_precision", g_, "%" + g_[known].name, reason);
     return known;
   }
+
+  // One of 16 bits, or a loop's view of it. Gradients are by its cast to f32, and lead through there: simplify takes the
+  // two casts away.
+  bool is_parameter(ValueId v) const { return g_[v].role == Role::param || g_[v].role == Role::fixed; }
 
   void infer(NodeId id) {
     const Node& n = g_[id];
@@ -174,6 +178,22 @@ class Mixing {
   bool changed_ = false;
 };
 
+// Casts that the frontend has made of parameters of 16 bits (frontend/training/stored_parameters.h).
+void note_stored(const Graph& g, const Options& options) {
+  for (const NodeId id : g.order) {
+    const Node& n = g[id];
+    if (!n.op->traits.converts || g.def(n.operands[0]) != nullptr) continue;
+    const Value& from = g[n.operands[0]];
+    if ((from.role == Role::param || from.role == Role::fixed) && is_narrow(from.type.dtype))
+      options.note("mixed_precision", g, "%" + g[n.results[0]].name,
+                   fmt::format("%{} is stored in {}", from.name, to_string(from.type.dtype)));
+  }
+  for (const Update& u : g.updates)
+    if (const Value& state = g[u.state]; state.role == Role::param && is_narrow(state.type.dtype))
+      options.note("mixed_precision", g, "%" + g[u.next].name,
+                   fmt::format("%{} is stored in {}", state.name, to_string(state.type.dtype)));
+}
+
 bool begins(const Graph& g) {
   return std::ranges::any_of(g.order, [&](NodeId n) { return mixed_type_of(g[n]).has_value(); });
 }
@@ -182,8 +202,10 @@ bool begins(const Graph& g) {
 
 bool mixed_precision(Module& m, const Options& options) {
   bool changed = false;
-  for (Graph* g : m.all_graphs())
+  for (Graph* g : m.all_graphs()) {
+    note_stored(*g, options);
     if (begins(*g)) changed |= Mixing(*g, options).run();
+  }
   return changed;
 }
 

@@ -40,6 +40,15 @@ struct bf16 {
   HD_DEVICE operator float() const { return bits<float>((u32)word << 16); }
 };
 
+// Rounds x to one of its two bf16 neighbours, each with a probability that makes the mean x: the lower 16 bits are added to
+// 16 bits of `uniform`, a number of [0, 1), and the carry decides. Beyond the largest bf16, and nan: to the nearest.
+HD_DEVICE float stochastic_bf16(float x, float uniform) {
+  const u32 a = bits<u32>(x);
+  const float held = uniform > 0.0f ? (uniform < 1.0f ? uniform : 0x1.fffep-1f) : 0.0f;
+  const u32 drawn = (a + (u32)(int)(held * 65536.0f)) & 0xffff0000u;
+  return (a & 0x7fffffffu) >= 0x7f7f0000u ? (float)bf16(x) : bits<float>(drawn);
+}
+
 // The type in which computations on an element are made.
 template <class S>
 struct ComputeOf {

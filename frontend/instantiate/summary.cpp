@@ -10,6 +10,7 @@
 #include "frontend/instantiate/instantiate.h"
 #include "frontend/training/parameter_patterns.h"
 #include "frontend/training/prune.h"
+#include "frontend/training/stored_parameters.h"
 #include "ir/builder.h"
 #include "ir/kernel/cost.h"
 #include "ir/scan.h"
@@ -88,7 +89,7 @@ void add_parameters(const Model& model, const Instance& e, ModelSummary& out) {
     out.parameters.push_back({.path = p.path,
                               .shape = ir::to_string(p.type.dims),
                               .elements = p.type.elements(),
-                              .bytes = p.type.bytes(),
+                              .bytes = is_stored(model.train, p) ? stored_type(p).bytes() : p.type.bytes(),
                               .trained = trained.count(p.path) > 0,
                               .buffer = p.role == ir::Role::buffer,
                               .readers = readers[p.path]});

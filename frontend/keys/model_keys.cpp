@@ -152,20 +152,36 @@ Keys quantize_keys() {
 }
 
 Keys precision_keys() {
-  static const std::vector<Key> keys = {{.name = "compute",
-                                         .type = KeyType::text,
-                                         .doc = "what operands of products may be rounded to",
-                                         .fallback = Train().precision,
-                                         .words = {ir::kPrecisions.begin(), ir::kPrecisions.end()}},
-                                        {.name = "mixed",
-                                         .type = KeyType::text,
-                                         .doc = "the 16-bit type that products and what follows them are of",
-                                         .words = {"bf16", "f16"}},
-                                        {.name = "params", .type = KeyType::planned},
-                                        {.name = "loss_scale",
-                                         .type = KeyType::any,
-                                         .doc = "by what the loss is scaled: `\"dynamic\"`, a number or an object",
-                                         .of = "loss_scale"}};
+  static const std::vector<Key> keys = {
+      {.name = "compute",
+       .type = KeyType::text,
+       .doc = "what operands of products may be rounded to",
+       .fallback = Train().precision,
+       .words = {ir::kPrecisions.begin(), ir::kPrecisions.end()}},
+      {.name = "mixed",
+       .type = KeyType::text,
+       .doc = "the 16-bit type that products and what follows them are of",
+       .words = {"bf16", "f16"}},
+      {.name = "params",
+       .type = KeyType::text,
+       .doc = "the type that parameters are stored in, in memory and in files",
+       .fallback = "f32",
+       .words = {"f32", "bf16"}},
+      {.name = "rounding",
+       .type = KeyType::text,
+       .doc = "how a step rounds parameters of bf16: by a draw, so that small changes "
+              "count on average, or to the nearest",
+       .fallback = "stochastic",
+       .words = {"stochastic", "nearest"}},
+      {.name = "master",
+       .type = KeyType::flag,
+       .doc = "beside parameters of bf16 the optimizer keeps copies in f32, and changes "
+              "those",
+       .fallback = false},
+      {.name = "loss_scale",
+       .type = KeyType::any,
+       .doc = "by what the loss is scaled: `\"dynamic\"`, a number or an object",
+       .of = "loss_scale"}};
   return keys;
 }
 
@@ -434,7 +450,7 @@ Keys train_keys() {
            "`{\"compute\": \"tf32\"}`, what operands of f32 products may be rounded to, `f32` (the default, nothing), "
            "`tf32` (10 bits of fraction instead of 23) or `bf16` (7 bits); or `{\"mixed\": \"bf16\"}` or `{\"mixed\": "
            "\"f16\"}`, "
-           "values of 16 bits; see below",
+           "values of 16 bits; or `{\"params\": \"bf16\"}`, parameters of 16 bits; see below",
        .keys = precision_keys,
        .hint = R"(write "precision": {"compute": "tf32"})"},
       {.name = "checkpoint",
@@ -641,9 +657,10 @@ Keys phase_keys() {
 }
 
 std::vector<KeyTable> key_tables() {
-  return {{"model", model_keys()}, {"node", node_keys()},       {"train", train_keys()},
-          {"phase", phase_keys()}, {"weights", weights_keys()}, {"renamed", renamed_keys()},
-          {"lora", lora_keys()},   {"prune", prune_keys()},     {"quantize", quantize_keys()}};
+  return {{"model", model_keys()},        {"node", node_keys()},       {"train", train_keys()},
+          {"phase", phase_keys()},        {"weights", weights_keys()}, {"renamed", renamed_keys()},
+          {"lora", lora_keys()},          {"prune", prune_keys()},     {"quantize", quantize_keys()},
+          {"precision", precision_keys()}};
 }
 
 }  // namespace heddle::frontend

@@ -6,9 +6,7 @@
 
 namespace heddle::frontend {
 const std::vector<Planned>& planned() {
-  static const std::vector<Planned> all = {
-      {PlannedKind::key, "params", "parameters are f32; \"compute\" says to what operands of products may be rounded"},
-      {PlannedKind::key, "parallel", "leave it out: one device trains"}};
+  static const std::vector<Planned> all = {{PlannedKind::key, "parallel", "leave it out: one device trains"}};
   return all;
 }
 

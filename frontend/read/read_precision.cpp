@@ -42,6 +42,32 @@ LossScale read_loss_scale(const Json& json, const Scope& let, const std::string&
   return scale;
 }
 
+// Refuses a key about bf16 parameters where parameters are f32.
+void require_stored(const Train& train, const Fields& precision, const Json& given) {
+  if (train.stored) return;
+  throw UserError(given.key_where,
+                  fmt::format("{} is about parameters of bf16, and these are f32", precision.named(given.key)),
+                  fmt::format(R"(write "params": "bf16" beside it, or leave '{}' out)", given.key));
+}
+
+void read_stored(const Fields& precision, Train& train) {
+  precision.read("params", [&](const Json& params) {
+    if (params.text == "bf16") train.stored.emplace().where = params.where;
+  });
+  precision.read("master", [&](const Json& master) {
+    if (!master.flag) return;
+    require_stored(train, precision, master);
+    train.stored->master = true;
+  });
+  precision.read("rounding", [&](const Json& rounding) {
+    require_stored(train, precision, rounding);
+    if (train.stored->master && rounding.text == "stochastic")
+      throw UserError(rounding.where, precision.named("rounding") + " and 'master' stand side by side",
+                      "leave 'rounding' out: nothing is lost in copies of f32, which are rounded to the nearest");
+    train.stored->nearest = rounding.text == "nearest";
+  });
+}
+
 }  // namespace
 
 void read_precision(const Fields& precision, const Scope& let, Train& train, Diagnostics& errors) {
@@ -61,6 +87,7 @@ void read_precision(const Fields& precision, const Scope& let, Train& train, Dia
     train.loss_scale = read_loss_scale(scale, let, precision.named("loss_scale"), errors);
     train.loss_scale->where = scale.where;
   });
+  read_stored(precision, train);
 }
 
 }  // namespace heddle::frontend

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "frontend/training/stored_parameters.h"
+
 namespace heddle::frontend {
 
 using ir::ValueId;
@@ -61,12 +63,14 @@ void read_averages(Instance& e, const std::vector<Parameter>& parameters) {
   }
 }
 
-ir::Graph take_average_graph(const std::vector<Parameter>& parameters) {
+ir::Graph take_average_graph(const Train& train, const std::vector<Parameter>& parameters) {
   ir::Graph g;
   g.name = ir::entry_name({ir::Phase::take_average});
   for (const Parameter& p : parameters) {
     const ValueId parameter = g.add_input(p.path, memory_type(p.type, p.layout), ir::Role::param, p.layout);
-    g.updates.push_back({parameter, add_state(g, p)});
+    const ValueId average = add_state(g, p);
+    g.updates.push_back({parameter, average});
+    if (is_stored(train, p) && train.stored->master) g.updates.push_back({master_state(g, p), average});
   }
   return g;
 }

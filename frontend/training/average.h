@@ -28,6 +28,6 @@ ir::Update add_average(
 std::vector<Parameter> averaged(const Instance& training);
 // Replaces reads of these parameters by reads of their averages.
 void read_averages(Instance& e, const std::vector<Parameter>& parameters);
-ir::Graph take_average_graph(const std::vector<Parameter>& parameters);
+ir::Graph take_average_graph(const Train& train, const std::vector<Parameter>& parameters);
 
 }  // namespace heddle::frontend

@@ -13,6 +13,7 @@
 #include "frontend/training/parameter_patterns.h"
 #include "frontend/training/prune.h"
 #include "frontend/training/sparse_update.h"
+#include "frontend/training/stored_parameters.h"
 #include "frontend/training/training_def.h"
 #include "frontend/training/weight_rules.h"
 #include "ir/gradient_flow.h"
@@ -202,12 +203,13 @@ class Updates {
     const double decay = decays ? group.decay : 0;
     if (p.sparse) require_no_decay(p, def_, group.settings, decay);
     const auto of_rule = [&](ValueId v) { return p.sparse ? read_rows(b_, sparse_.at(p.path), v) : v; };
+    const ValueId trained = trained_state(e_, model_.train, p);
     ir::Values read;
     for (const ValueId slot : slots) read.push_back(of_rule(slot));
     UpdateContext context{
         b_,
         group.settings,
-        of_rule(p.value),
+        of_rule(trained),
         gradient,
         read,
         group.lr,
@@ -227,7 +229,13 @@ class Updates {
       parameter = zero_where(b_, pruned, parameter, p.path);
       renew(pruned_state(e_.graph, p), pruned, {});  // of no sparse rows
     }
-    renew(p.value, parameter, context.parameter);
+    const ValueId exact = parameter;
+    if (is_stored(model_.train, p)) parameter = rounded_parameter(e_, b_, model_.train, p, parameter);
+    if (trained != p.value) {
+      renew(p.value, parameter, p.sparse ? of_rule(p.value) : ValueId{});
+      parameter = exact;
+    }
+    renew(trained, parameter, context.parameter);
     for (size_t i = 0; i < slots.size(); ++i) renew(slots[i], next.slots.at(i), read[i]);
     if (!model_.train.average) return;
     ir::Update average = add_average(e_, *model_.train.average, p, parameter, step_, context.shared);

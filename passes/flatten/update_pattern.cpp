@@ -59,6 +59,7 @@ class Numbers {
 //
 //   s0 = (sub s0 (mul g0:f32 b7)); param f32;
 //
+// A leaf that is drawn, g1:f32d9 where it is value 9, is one parameter's: drawn in one array, all would be other numbers.
 // s0 is the first state, g0 the first leaf, b7 a broadcast of value 7, c... a constant, #0 a step written before.
 class SignatureWriter {
  public:
@@ -79,6 +80,7 @@ class SignatureWriter {
       case UpdatePart::leaf:
         append(out, 'g', number(leaves, v));
         out += ':' + dtype(v);
+        if (n != nullptr && std::holds_alternative<Source>(n->op->kind)) append(out, 'd', index_of(v));
         return;
       case UpdatePart::step: break;
     }

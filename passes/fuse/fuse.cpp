@@ -10,6 +10,7 @@
 #include "ir/check.h"
 #include "ir/kernel/plan_primitive.h"
 #include "passes/dead_code.h"
+#include "passes/fuse/cast_for_calls.h"
 #include "passes/fuse/held.h"
 #include "passes/fuse/measured_schedules.h"
 #include "passes/fuse/partners.h"
@@ -350,6 +351,7 @@ bool fuse(Module& m, const Options& options) {
     Graph& g = *graph;
     if (g.body) changed |= copy_returned_carries(g);
     changed |= remove_dead_nodes(g);
+    changed |= cast_for_calls(g, options);
     changed |= outline_primitives(kernels, g, options);
     size_t before = g.node_count();
     Fuser(kernels, shared, g, options).run();

@@ -35,6 +35,12 @@ std::optional<uint16_t> to_bf16(float value) {
   return static_cast<uint16_t>(sign >> 16 | rounded);
 }
 
+uint16_t nearest_bf16(float value) {
+  constexpr uint16_t kNan = 0x7fc0;
+  if (std::isnan(value)) return kNan;
+  return static_cast<uint16_t>(rounded_off(std::bit_cast<uint32_t>(value), 16));
+}
+
 std::optional<uint16_t> to_f16(float value) {
   constexpr float kFirstBeyond = 65520, kLeastNormal = 0x1p-14F;
   const uint32_t word = std::bit_cast<uint32_t>(value), sign = word & kSign;

@@ -13,5 +13,7 @@ float from_bf16(uint16_t bits);
 // Rounds a finite number to the nearest, ties to even. Returns nothing where the result would be infinite.
 std::optional<uint16_t> to_f16(float value);
 std::optional<uint16_t> to_bf16(float value);
+// Of any number: infinities and nan stay what they are, and what is too large becomes an infinity.
+uint16_t nearest_bf16(float value);
 
 }  // namespace heddle::runtime

@@ -11,6 +11,7 @@
 
 #include "ir/diagnostic.h"
 #include "runtime/weights/elements.h"
+#include "runtime/weights/half_floats.h"
 #include "runtime/weights/saved_buffers.h"
 
 namespace heddle::runtime {
@@ -50,9 +51,11 @@ std::string missing_remedy(const Match& m, const codegen::Buffer& b) {
          "train again, or save the whole state_dict";
 }
 
+constexpr const char* kBf16 = "bf16";
+
 // The tensor's type in the file; its converted type where the model has that type, too.
 const std::string& type_in_file(const codegen::Buffer& b, const SavedTensor& t) {
-  return t.was.empty() || t.dtype == b.dtype ? t.dtype : t.was;
+  return t.was.empty() || takes_type(b, t.dtype) ? t.dtype : t.was;
 }
 
 std::string other_remedy(const codegen::Buffer& b, const SavedTensor& t) {
@@ -66,7 +69,7 @@ std::string other_remedy(const codegen::Buffer& b, const SavedTensor& t) {
 std::string extra_remedy(const Match& m, const SavedTensor& t) {
   const codegen::Buffer* same_type = nullptr;
   for (const codegen::Buffer* b : m.buffers) {
-    if (b->dims != t.dims || b->dtype != t.dtype || t.dims.size() < 2 || !m.tensors.contains(b->name)) continue;
+    if (b->dims != t.dims || !takes_type(*b, t.dtype) || t.dims.size() < 2 || !m.tensors.contains(b->name)) continue;
     const std::span<const std::byte> ours = m.file.bytes(*m.tensors.at(b->name)), extra = m.file.bytes(t);
     if (std::ranges::equal(ours, extra))
       return fmt::format("it holds what '{}' holds: where both are one tensor, save the file without '{}'", b->name,
@@ -98,6 +101,10 @@ std::string common_prefix(const std::vector<const codegen::Buffer*>& buffers, co
 
 }  // namespace
 
+bool takes_type(const codegen::Buffer& b, const std::string& dtype) {
+  return dtype == b.dtype || (b.dtype == kBf16 && dtype == "f32");
+}
+
 // Every difference at once: a user who loads the wrong file sees that it is the wrong file.
 void require_match(const WeightsFile& file, const codegen::Program& program, const std::set<std::string>& missing) {
   Match m{.file = file, .buffers = saved_buffers(program), .tensors = by_name(file), .names = {}};
@@ -113,7 +120,7 @@ void require_match(const WeightsFile& file, const codegen::Program& program, con
     if (!t && missing.contains(b->name)) continue;
     if (!t)
       m.error(fmt::format("no tensor '{}'", b->name), m.full() ? "" : missing_remedy(m, *b));
-    else if (t->dtype != b->dtype || t->dims != b->dims)
+    else if (!takes_type(*b, t->dtype) || t->dims != b->dims)
       m.error(fmt::format("'{}' is {}, the model has {}", b->name, type_text(type_in_file(*b, *t), t->dims),
                           type_text(b->dtype, b->dims)),
               other_remedy(*b, *t));
@@ -130,7 +137,7 @@ void require_match(const WeightsFile& file, const codegen::Program& program, con
 
 namespace {
 
-// The first invalid number of an f32 buffer, and the remedy; "" where all are valid.
+// The first invalid number for a buffer that f32 is loaded into, and the remedy; "" where all are valid.
 std::pair<std::string, std::string> fault(const codegen::Buffer& b, std::span<const std::byte> bytes) {
   const bool variance = b.role == codegen::BufferRole::buffer && split(b.name).last == "running_var";
   for (size_t i = 0; i < bytes.size() / sizeof(float); ++i) {
@@ -138,6 +145,9 @@ std::pair<std::string, std::string> fault(const codegen::Buffer& b, std::span<co
     if (!std::isfinite(value))
       return {fmt::format("'{}' holds {}: what is computed with it is not finite either", b.name, value),
               "use weights saved before the numbers went wrong"};
+    if (b.dtype == kBf16 && !to_bf16(element<float>(bytes, i)))
+      return {fmt::format("'{}' holds {:g}, which bf16 does not", b.name, value),
+              "the largest bf16 is 3.39e38: look at the training that these weights come from"};
     if (variance && value < 0)
       return {fmt::format("'{}' holds {}, and no variance is below 0", b.name, value),
               "look at the program that wrote the file: batch_norm divides by its root"};
@@ -151,7 +161,8 @@ void require_values(const WeightsFile& file, const codegen::Program& program) {
   const TensorsByName tensors = by_name(file);
   std::vector<Diagnostic> errors;
   for (const codegen::Buffer* b : saved_buffers(program)) {
-    if (b->dtype != "f32" || errors.size() == Diagnostics::kMaxErrors || !tensors.contains(b->name)) continue;
+    if (errors.size() == Diagnostics::kMaxErrors || !tensors.contains(b->name)) continue;
+    if (tensors.at(b->name)->dtype != "f32") continue;
     const auto [message, help] = fault(*b, file.bytes(*tensors.at(b->name)));
     if (message.empty()) continue;
     const bool first = errors.empty();

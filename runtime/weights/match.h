@@ -14,7 +14,11 @@ namespace heddle::runtime {
 // Throws UserError when a parameter is absent or has another type or shape, or when the file holds one that the model
 // lacks. Parameters in `missing` may be absent.
 void require_match(const WeightsFile& file, const codegen::Program& program, const std::set<std::string>& missing = {});
-// For a file that matches: throws UserError at nan, infinities and negative variances.
+// Whether a tensor of this type fits the buffer: the buffer's own type, or f32 for a buffer of bf16. Such a tensor is
+// rounded to nearest when it is loaded.
+bool takes_type(const codegen::Buffer& b, const std::string& dtype);
+// For a file that matches: throws UserError at nan, infinities, numbers that become infinite in bf16, and negative
+// variances.
 void require_values(const WeightsFile& file, const codegen::Program& program);
 
 // Returns "did you mean 'b.fc.bias'?": among candidates with the same last part, the one with the nearest path; ""

@@ -19,11 +19,15 @@ namespace heddle::runtime {
 // the average, which evaluations read.
 WeightsFile weights_of(Executable& executable, const std::map<std::string, std::string>& metadata = {},
                        bool averages = false);
+// The file with the types in which the program stores its tensors: f32 becomes bf16, rounded to nearest, where the program
+// has bf16.
+WeightsFile stored_as(const WeightsFile& file, const codegen::Program& program);
 // Throws UserError and writes nothing where the path has become another kind of file. `metadata` is added to the file's
 // metadata.
 void save_weights(Executable& executable, const std::string& path,
                   const std::map<std::string, std::string>& metadata = {});
-// Loads a file that matches. Parameters that it lacks are not changed. `averages`: also writes the averages.
+// Loads a file that matches; f32 is rounded to bf16 where the program has bf16. Parameters that the file lacks are not
+// changed. `averages`: also writes the averages.
 void load_weights(Executable& executable, const WeightsFile& file, bool averages = false);
 // Copy one state to the bytes of a file, and from them.
 void read_in_file_order(Executable& executable, const codegen::Buffer& b, std::span<std::byte> bytes);

@@ -69,7 +69,7 @@ bool becomes_f32(const SavedTensor& t) { return t.dtype == "f16" || t.dtype == "
 const std::string& other_type(const SavedTensor& t) { return becomes_f32(t) ? t.dtype : t.was; }
 
 // "62 tensors become f32: 60 from bf16 (a, b, c, ...), 2 from f64 (d, e)"
-std::string told(const WeightsFile& file) {
+std::string told(const WeightsFile& file, bool stores_bf16) {
   std::vector<std::string> kinds;
   int64_t all = 0;
   bool int8 = false;  // what the compiler makes of these it says itself (passes/int8_products.h)
@@ -78,7 +78,7 @@ std::string told(const WeightsFile& file) {
     std::vector<std::string> names;
     int64_t count = 0;
     for (const SavedTensor& t : file.tensors) {
-      if (other_type(t) != dtype) continue;
+      if (other_type(t) != dtype || (stores_bf16 && other_type(t) == "bf16")) continue;
       if (++count <= static_cast<int64_t>(kMostNamed)) names.push_back(t.name);
     }
     if (count > static_cast<int64_t>(kMostNamed)) names.emplace_back("...");
@@ -87,6 +87,7 @@ std::string told(const WeightsFile& file) {
     all += count;
     int8 = int8 || std::string_view(dtype) == "int8";
   }
+  if (kinds.empty()) return {};
   return fmt::format("{}: {} become{} f32{}: {}", file.name, all == 1 ? "1 tensor" : fmt::format("{} tensors", all),
                      all == 1 ? "s" : "", int8 ? " except in int8 products" : "", fmt::join(kinds, ", "));
 }
@@ -141,7 +142,7 @@ void take_prefix_off(WeightsFile& file, const std::string& prefix) {
 
 }  // namespace
 
-ReadWeights read_weights(const std::string& path, const std::string& prefix) {
+ReadWeights read_weights(const std::string& path, const std::string& prefix, bool stores_bf16) {
   ReadWeights read{.file = is_weights_index(path) ? read_weights_index(path) : read_safetensors(path), .note = {}};
   if (read.file.metadata.contains(kCheckpointMark))
     throw UserError(
@@ -153,13 +154,13 @@ ReadWeights read_weights(const std::string& path, const std::string& prefix) {
     throw UserError(ExitCode::failed, fmt::format("{}: a package of a model, not weights", path),
                     "name it in the place of the model, and weights that a training has saved");
   if (!prefix.empty()) take_prefix_off(read.file, prefix);
-  return converted_weights(std::move(read.file));
+  return converted_weights(std::move(read.file), stores_bf16);
 }
 
-ReadWeights converted_weights(WeightsFile file) {
+ReadWeights converted_weights(WeightsFile file, bool stores_bf16) {
   ReadWeights read{.file = dequantized(std::move(file)), .note = {}};
   if (std::ranges::all_of(read.file.tensors, [](const SavedTensor& t) { return other_type(t).empty(); })) return read;
-  read.note = told(read.file);
+  read.note = told(read.file, stores_bf16);
   if (std::ranges::any_of(read.file.tensors, becomes_f32)) read.file = converted(read.file, read.note);
   return read;
 }
@@ -184,10 +185,10 @@ void join(WeightsFile& file, const WeightsFile& more) {
 
 }  // namespace
 
-ReadWeights read_weights(const std::vector<std::string>& paths, const std::string& prefix) {
-  ReadWeights read = read_weights(paths.at(0), prefix);
+ReadWeights read_weights(const std::vector<std::string>& paths, const std::string& prefix, bool stores_bf16) {
+  ReadWeights read = read_weights(paths.at(0), prefix, stores_bf16);
   for (size_t i = 1; i < paths.size(); ++i) {
-    const ReadWeights more = read_weights(paths[i]);
+    const ReadWeights more = read_weights(paths[i], {}, stores_bf16);
     join(read.file, more.file);
     if (!more.note.empty()) read.note += (read.note.empty() ? "" : "; ") + more.note;
   }

@@ -21,13 +21,15 @@ struct ReadWeights {
 
 // Throws UserError where the file is not a weights file or is a checkpoint, where no name has the prefix or two names
 // become equal without it, and where a finite number is out of the range of f32: "FILE: 'w': element 3 is 1e+300, ...".
-ReadWeights read_weights(const std::string& path, const std::string& prefix = {});
+// `stores_bf16`: the model stores bf16 parameters, so that no note is made of bf16 tensors.
+ReadWeights read_weights(const std::string& path, const std::string& prefix = {}, bool stores_bf16 = false);
 // Converts the types of a file that has been read. Names stay.
-ReadWeights converted_weights(WeightsFile file);
+ReadWeights converted_weights(WeightsFile file, bool stores_bf16 = false);
 
 // Reads a base and further files as one, named "a.safetensors, b.safetensors". The prefix is removed from the base's
 // names. Throws UserError where two files hold a tensor of the same name. Where metadata differ, the last file's are
 // used.
-ReadWeights read_weights(const std::vector<std::string>& paths, const std::string& prefix = {});
+ReadWeights read_weights(const std::vector<std::string>& paths, const std::string& prefix = {},
+                         bool stores_bf16 = false);
 
 }  // namespace heddle::runtime

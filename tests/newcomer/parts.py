@@ -65,7 +65,7 @@ LAYERS = {
     "select_and_scatter": {"in": ["x", "x"], "window": [1, 1]}, "separable_conv2d": {"in": "image", "filters": 4, "kernel": 3},
     "roll": {"shifts": [1, 2], "axis": [0, 1]},
     "rnn": {"in": "sequence", "units": 3, "out": ["rnn_all", "rnn_last"]}, "scan": {"block": "recur", "in": {"v": "sequence"}, "slice": ["v"], "carry": {"h": ["N", 4]}, "out": ["last_h", "all_h"]},
-    "round_within": {"in": ["x", -1, 1]}, "scale_gradient": {"scale": -1}, "straight_through": {"in": ["big", "x"]},
+    "round_stochastic": {"in": ["big", "x"]}, "round_within": {"in": ["x", -1, 1]}, "scale_gradient": {"scale": -1}, "straight_through": {"in": ["big", "x"]},
     "slice": {"axis": 1, "start": 1, "stop": 4}, "spatial_dropout": {"in": "image", "rate": 0.5},
     "split": {"parts": 2, "out": ["left", "right"]}, "take_along_axis": {"in": ["x", "ids"]},
     "nms": {"in": ["sequence", "heights"], "outputs": 3, "iou": 0.3, "out": ["nms_kept", "nms_count"]},

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains the models in models/ through the command line and holds the results to what is published or promised.
 
-    python3 check_training.py digits | mixed | linear | bits | tabular | factorisation | names | shakespeare | mnist_cnn | mnist_mlp | resnet20
+    python3 check_training.py digits | mixed | stored | linear | bits | tabular | factorisation | names | shakespeare | mnist_cnn | mnist_mlp | resnet20
     python3 check_training.py MODEL    # one with a twin in PyTorch (reference/twins.json), or of drawn sequences
 
 HEDDLE is the binary. Exit 77 (skipped) where MNIST or Shakespeare is not at hand: $HEDDLE_DATA/mnist and $HEDDLE_DATA/tinyshakespeare, or
@@ -70,6 +70,23 @@ def mixed():
         exact, low = found.values()
         print(f"{name} in f32: {exact}")
         require(f"{name} in bf16", low, floor=exact - 0.003)
+
+
+def stored():
+    """Parameters of bf16 learn drawn digits in small steps as those of f32 do: rounded by a draw, or beside copies in f32. To the nearest
+    they do not, whose steps are lost."""
+    dense = [{"op": "flatten", "in": "image"}, {"name": "fc", "op": "dense", "units": 64, "activation": "relu"},
+             {"name": "logits", "op": "dense", "units": 10}, {"name": "probs", "op": "softmax"}]
+    steps = {"steps": 1500, "epochs": None, "optimizer": {"op": "sgd", "lr": 0.003, "momentum": 0.9}}
+    change = [f"--set=nodes={json.dumps(dense)}"] + [f"--set=train.{key}={json.dumps(value)}" for key, value in steps.items()]
+    ways = {"f32": {}, "stochastic": {"params": "bf16"}, "nearest": {"params": "bf16", "rounding": "nearest"}, "master": {"params": "bf16", "master": True}}
+    losses = {name: sum(heddle("train", str(ROOT / "models/digits_cnn.json"), *change, f"--set=train.seed={seed}",
+                               f"--set=train.precision={json.dumps(way)}")["metrics"]["test"]["loss"] for seed in (1, 2)) / 2
+              for name, way in ways.items()}
+    print(losses)
+    require("bf16, rounded by a draw: distance from f32's loss", abs(losses["stochastic"] - losses["f32"]), below=0.02)
+    require("bf16 beside copies in f32: distance from f32's loss", abs(losses["master"] - losses["f32"]), below=0.02)
+    require("bf16, to the nearest: above f32's loss by", losses["nearest"] - losses["f32"], floor=0.2)
 
 
 def names():
@@ -312,7 +329,7 @@ def beside_twin(name):
 
 
 if __name__ == "__main__":
-    tests = {f.__name__: f for f in (digits, mixed, linear, bits, tabular, factorisation, names, shakespeare, mnist_cnn, mnist_mlp, resnet20)}
+    tests = {f.__name__: f for f in (digits, mixed, stored, linear, bits, tabular, factorisation, names, shakespeare, mnist_cnn, mnist_mlp, resnet20)}
     name = sys.argv[1]
     of_tables = [test for known, test in ((DRAWN, drawn), (MARGINS, beside_both), (TWINS, beside_twin)) if name in known]
     of_tables[0](name) if of_tables else tests[name]()

@@ -517,7 +517,7 @@ void Model::load_weights(const std::vector<std::string>& paths, const std::strin
     Impl& impl = require_no_fit(impl_, "load_weights");
     if (paths.empty())
       throw UserError(ExitCode::usage, "load_weights: there is no file", "give the one of the weights");
-    auto [file, note] = runtime::read_weights(paths, prefix);
+    auto [file, note] = runtime::read_weights(paths, prefix, impl.read.model.train.stored.has_value());
     if (!note.empty()) impl.tell(note);
     if (impl.training)
       impl.start(*impl.training->made, std::move(file));

@@ -28,7 +28,7 @@ NamedTensors first_states(const RunArguments& a, Run& run, const Graph& g) {
   driver::Session& s = run.session;
   driver::initialise(s);
   if (!a.weights.empty()) {
-    runtime::WeightsFile weights = read_start(a);
+    runtime::WeightsFile weights = read_start(a, run.read.model);
     driver::require_weights(weights, s.plan, s.program, /*begins=*/true);
     runtime::load_weights(*s.executable, weights);
   }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "ir/diagnostic.h"
+#include "runtime/weights/program_weights.h"
 #include "runtime/weights/read_weights.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
@@ -33,7 +34,7 @@ void merge(const MergeArguments& a) {
   if (!model.model.train.lora)
     throw UserError(ExitCode::failed, "the model has no 'train.lora', whose adapters could be merged",
                     "for example \"lora\": {\"rank\": 8, \"alpha\": 16, \"match\": [\"*\"]}");
-  runtime::ReadWeights weights = runtime::read_weights(a.weights, a.prefix);
+  runtime::ReadWeights weights = runtime::read_weights(a.weights, a.prefix, model.model.train.stored.has_value());
   driver::CompileOptions options = compile_options(a.model);
   options.entries.emplace();  // names and shapes are those of the states
   const driver::Compiled compiled = driver::compile(model.model, options);
@@ -42,7 +43,7 @@ void merge(const MergeArguments& a) {
     if (!line.empty()) print_note("note: {}\n", line);
   runtime::WeightsFile merged = driver::merged(weights.file, *compiled.plan.adapters);
   if (compiled.plan.weights) merged.metadata[driver::kOwnNames] = "true";
-  runtime::write_safetensors(a.out, merged);
+  runtime::write_safetensors(a.out, runtime::stored_as(merged, compiled.program));
   const size_t count = compiled.plan.adapters->paths.size();
   if (!a.quiet)
     print_note("{}: {} adapter{} merged; it goes with the model and --set train.lora=null\n", a.out, count,

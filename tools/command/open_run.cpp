@@ -29,7 +29,7 @@ const runtime::WeightsFile* weights_of(const RunArguments& a, Run& run) {
     if (!a.weights.empty()) note("the run continues from its checkpoint: --weights is not read");
     return run.saved->file();
   }
-  if (!a.weights.empty()) run.weights = read_start(a, /*begins=*/run.saved != nullptr);
+  if (!a.weights.empty()) run.weights = read_start(a, run.read.model, /*begins=*/run.saved != nullptr);
   return run.weights ? &*run.weights : nullptr;
 }
 
@@ -49,8 +49,8 @@ driver::Choices read_and_open(const RunArguments& a, Run& run) {
 
 }  // namespace
 
-runtime::WeightsFile read_start(const RunArguments& a, bool begins) {
-  runtime::ReadWeights read = runtime::read_weights(a.weights, a.prefix);
+runtime::WeightsFile read_start(const RunArguments& a, const frontend::Model& model, bool begins) {
+  runtime::ReadWeights read = runtime::read_weights(a.weights, a.prefix, model.train.stored.has_value());
   if (begins) runtime::require_for_training(read.file);
   if (!read.note.empty()) note(read.note);
   return std::move(read.file);
@@ -88,6 +88,7 @@ void open_run(const RunArguments& a, driver::Purpose purpose, Run& run) {
                                  .weights = weights_of(a, run),
                                  .compile = compile_options(a.model)};
   if (training) options.planned = print_warnings;
+  if (!training && run.weights) driver::read_as_quantized(run.read.model, *run.weights);
   options.compile.target = run.device.target;
   // A generator of texts, and a step that is done once more, take the weights back from the program, in f32.
   const bool in_f32 = !a.model.int8 || a.check_finite || GeneratedMetrics::needed(model);

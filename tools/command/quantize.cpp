@@ -73,8 +73,8 @@ std::optional<driver::Session> open_evaluation(const RunArguments& a, const driv
   }
 }
 
-runtime::WeightsFile read_weights(const RunArguments& a) {
-  runtime::ReadWeights read = runtime::read_weights(a.weights, a.prefix);
+runtime::WeightsFile read_weights(const RunArguments& a, bool stores_bf16) {
+  runtime::ReadWeights read = runtime::read_weights(a.weights, a.prefix, stores_bf16);
   if (runtime::is_quantized(read.file))
     throw UserError(ExitCode::failed, read.file.name + ": these weights are quantised already",
                     "give the weights that they were made of");
@@ -257,7 +257,8 @@ void quantize(const QuantizeArguments& a) {
   read(a.run.model, read_model);
   const frontend::Model& model = read_model.model;
   require_calibration(a, model);
-  runtime::WeightsFile weights = read_weights(a.run);
+  runtime::WeightsFile weights = read_weights(a.run, model.train.stored.has_value());
+  read_model.model.train.stored.reset();  // before and behind it, numbers are those of the files
   driver::OpenedDevice device = driver::open_device(a.run.device);
   std::optional<driver::Session> session = open_evaluation(a.run, read_model, weights, device.target);
   driver::Compiled compiled;

@@ -103,7 +103,9 @@ driver::Compiled compile(const StepsRequest& request, driver::ReadModel& model, 
 
 void load_weights(const std::vector<std::string>& paths, runtime::Executable& executable,
                   const frontend::TrainingPlan& plan) {
-  runtime::ReadWeights weights = runtime::read_weights(paths);
+  const bool stores_bf16 = std::ranges::any_of(
+      executable.program().states, [](const codegen::Buffer& b) { return codegen::is_saved(b) && b.dtype == "bf16"; });
+  runtime::ReadWeights weights = runtime::read_weights(paths, {}, stores_bf16);
   const std::string note = driver::require_weights(weights.file, plan, executable.program(), /*begins=*/false);
   for (const std::string& line : {weights.note, note})
     if (!line.empty()) print_note("note: {}\n", line);

@@ -91,6 +91,23 @@ std::string told_of_copies(const runtime::WeightsFile& file, const std::vector<f
                      fmt::join(nodes, "', '"));
 }
 
+// What the file held in another type, and the program stores in bf16.
+std::string told_of_rounding(const runtime::WeightsFile& file, const codegen::Program& program) {
+  constexpr size_t kMostNamed = 3;
+  std::vector<std::string> names;
+  int64_t count = 0;
+  for (const codegen::Buffer& b : program.states) {
+    const runtime::SavedTensor* t = codegen::is_saved(b) && b.dtype == "bf16" ? file.find(b.name) : nullptr;
+    if (t == nullptr || t->dtype != "f32" || t->was == "bf16") continue;
+    if (++count <= static_cast<int64_t>(kMostNamed)) names.push_back(b.name);
+  }
+  if (count == 0) return {};
+  if (count > static_cast<int64_t>(kMostNamed)) names.emplace_back("...");
+  return fmt::format("{}: {} rounded to the nearest bf16, in which the model stores {} ({})", file.name,
+                     count == 1 ? "1 tensor is" : fmt::format("{} tensors are", count), count == 1 ? "it" : "them",
+                     fmt::join(names, ", "));
+}
+
 bool has_some(const runtime::WeightsFile& file, const std::set<std::string>& names) {
   return std::ranges::any_of(file.tensors, [&](const runtime::SavedTensor& t) { return names.contains(t.name); });
 }
@@ -221,7 +238,8 @@ std::string require_weights(runtime::WeightsFile& file, const frontend::Training
   runtime::require_values(file, program);
   add_copies(file, copies);
   std::string told = translated.note;
-  if (!note.empty()) told += (told.empty() ? "" : "; ") + note;
+  for (const std::string& more : {note, told_of_rounding(file, program)})
+    if (!more.empty()) told += (told.empty() ? "" : "; ") + more;
   std::vector<Diagnostic> errors;
   for (const frontend::PaddingRow& row : plan.padding) {
     const std::optional<float> number = number_in_row(file, row);

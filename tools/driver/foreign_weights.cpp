@@ -312,7 +312,7 @@ class Translation {
         fault.help = runtime::did_you_mean_path(t.name, free);
         if (fault.help.empty())
           fault.help = fmt::format("\"ignore\": [\"{}\"] leaves it out", without_prefix(piece.from));
-      } else if (const codegen::Buffer& b = *parameter->second; t.dims != b.dims || t.dtype != b.dtype) {
+      } else if (const codegen::Buffer& b = *parameter->second; t.dims != b.dims || !runtime::takes_type(b, t.dtype)) {
         refuse_type(piece, b);
       }
     }
@@ -324,10 +324,10 @@ class Translation {
     const bool turned =
         t.dims.size() == 2 && b.dims.size() == 2 && t.dims[0] == b.dims.back() && t.dims[1] == b.dims.front();
     const std::string help =
-        t.dtype != b.dtype ? fmt::format("save it as {}", b.dtype)
-        : !turned          ? std::string(
-                                 "sizes of the model are those of \"let\": --set let.NAME=SIZE; a layer that "
-                                          "begins anew is named in \"ignore\" and in \"missing\"")
+        !runtime::takes_type(b, t.dtype) ? fmt::format("save it as {}", b.dtype)
+        : !turned                        ? std::string(
+                                               "sizes of the model are those of \"let\": --set let.NAME=SIZE; a layer that "
+                                                                      "begins anew is named in \"ignore\" and in \"missing\"")
         : piece.by != nullptr && piece.by->transpose ? std::string("its axes lie as they should: leave out 'transpose'")
                                                      : std::string("\"transpose\": true turns its axes");
     error(where(piece),

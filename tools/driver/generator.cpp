@@ -12,6 +12,7 @@
 #include "runtime/weights/program_weights.h"
 #include "tools/driver/decode_text.h"
 #include "tools/driver/fit_weights.h"
+#include "tools/driver/int8_weights.h"
 #include "tools/driver/tokenizers.h"
 
 namespace heddle::driver {
@@ -39,6 +40,7 @@ Generator::Generator(frontend::Model model, runtime::WeightsFile weights, int64_
     : rows_(rows), reorders_(reorders) {
   HEDDLE_CHECK(rows == rows_for(rows), "as many rows as rows_for says");
   model.outputs = {logits_of(model)};
+  read_as_quantized(model, weights);
   Planned planned(model);
   plan_ = planned.plan;
   program_ = compile(planned, options);

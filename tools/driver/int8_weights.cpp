@@ -14,6 +14,7 @@
 #include "ir/int8.h"
 #include "runtime/host/onednn.h"
 #include "runtime/weights/elements.h"
+#include "runtime/weights/quantize.h"
 
 namespace heddle::driver {
 namespace {
@@ -99,6 +100,10 @@ void put_int8(runtime::WeightsFile& file, const codegen::Program& program) {
     add_wholes(out, file, t, reads_step);
   }
   file = std::move(out);
+}
+
+void read_as_quantized(frontend::Model& model, const runtime::WeightsFile& file) {
+  if (runtime::is_quantized(file)) model.train.stored.reset();
 }
 
 std::string told_of_int8(const codegen::Program& program, const frontend::Model& model) {

@@ -25,6 +25,8 @@ Int8Weights int8_weights(const runtime::WeightsFile& file, const ir::Target& tar
 // Replaces the weights that the program has as i8 by their integers and scales. Throws UserError where one of these is
 // not int8 in the file.
 void put_int8(runtime::WeightsFile& file, const codegen::Program& program);
+// Quantised weights are no bf16: makes the model that uses them store its parameters in f32.
+void read_as_quantized(frontend::Model& model, const runtime::WeightsFile& file);
 // A note: "2 of the int8 weights are multiplied in int8, which is predicted to be faster (conv2.weight, fc.weight);
 // ..."; "" where the program has none. A model with train.quantize is always computed as it was trained.
 std::string told_of_int8(const codegen::Program& program, const frontend::Model& model);

@@ -92,6 +92,7 @@ int64_t PredictOutput::row_elements() const {
 Predictor::Predictor(frontend::Model model, runtime::WeightsFile weights, const std::vector<std::string>& outputs,
                      const BatchRequest& batch, const CompileOptions& options, runtime::Device& device) {
   choose_outputs(model, outputs);
+  read_as_quantized(model, weights);
   Planned planned(model);
   const ClassNames names = class_names(planned.plan, weights);
   const Tokenizers of_text = tokenizers(planned.plan, weights);

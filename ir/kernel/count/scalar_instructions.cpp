@@ -18,7 +18,7 @@ struct Function {
 // The functions of codegen/device/*.cuh that operators call, in f32 or where they take none in i32,
 // as NVRTC 12 and 13 print them. Each of them is here (tests/unit/scalar_instructions_test.cpp):
 // what is missing would count as nothing known.
-constexpr std::array<Function, 51> kFunctions = {{{"add", 1},
+constexpr std::array<Function, 52> kFunctions = {{{"add", 1},
                                                   {"sub", 1},
                                                   {"mul", 1},
                                                   {"div", 1},  // of integers 6 to 18
@@ -68,6 +68,7 @@ constexpr std::array<Function, 51> kFunctions = {{{"add", 1},
                                                   {"sign", 4},
                                                   {"behind", 2},
                                                   {"random_uniform", 88},
+                                                  {"stochastic_bf16", 12},
                                                   {"random_normal", 220}}};
 
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
