@@ -48,9 +48,10 @@ struct Frame {
   const NodeDef* sharer = nullptr;  // the node that shares the parameters of an earlier use; nullptr: they are new
   std::optional<CopyUse> copy;      // set if new parameters are copies
   std::map<std::string, ValueId> values;
-  std::set<std::string> paths;         // used paths of nodes, for naming unnamed nodes
-  std::map<std::string, int> unnamed;  // by op: the number of names tried
-  ValueId previous;                    // the last node's first result
+  std::map<std::string, const NodeDef*> several;  // by node name: nodes whose results are named by `out`
+  std::set<std::string> paths;                    // used paths of nodes, for naming unnamed nodes
+  std::map<std::string, int> unnamed;             // by op: the number of names tried
+  ValueId previous;                               // the last node's first result
   bool has_previous = false;
 };
 
@@ -98,6 +99,7 @@ class Instantiation {
                 .sharer = nullptr,
                 .copy = {},
                 .values = {},
+                .several = {},
                 .paths = {},
                 .unnamed = {},
                 .previous = {},
@@ -153,6 +155,7 @@ class Instantiation {
   void bind(const NodeDef& node, const ir::Values& results, Frame& frame) {
     if (!results.at(0).valid()) failed_.insert(frame.prefix + node.name);
     if (!node.out.empty()) {
+      frame.several[node.name] = &node;
       for (size_t i = 0; i < node.out.size(); ++i) frame.values[node.out[i].text] = results.at(i);
     } else if (!node.name.empty()) {
       frame.values[node.name] = results.at(0);
@@ -171,6 +174,8 @@ class Instantiation {
       }
     }
     if (is_of_failed(frame.prefix + reference.name) || is_of_failed(reference.name)) return {};
+    if (const auto it = frame.several.find(reference.name); it != frame.several.end())
+      throw no_value(reference, *it->second);
     throw out_.no_parameter(reference);
   }
 
@@ -185,6 +190,14 @@ class Instantiation {
     for (size_t end = path.find('.'); end != std::string::npos; end = path.find('.', end + 1))
       if (failed_.contains(path.substr(0, end))) return true;
     return failed_.contains(path);
+  }
+
+  static UserError no_value(const Reference& reference, const NodeDef& node) {
+    std::vector<std::string> names;
+    for (const Named& result : node.out) names.push_back(result.text);
+    return {reference.where,
+            fmt::format("{} is no value: 'out' names the results of {}", quote(reference.name), node.op),
+            fmt::format("known: {}", fmt::join(names, ", "))};
   }
 
   // The node's inputs in the order of `ports`; nullopt if one is faulty.
@@ -424,6 +437,7 @@ class Instantiation {
                   .sharer = sharer == nullptr && again ? &node : sharer,
                   .copy = inside(copy, turn),
                   .values = {},
+                  .several = {},
                   .paths = {},
                   .unnamed = {},
                   .previous = chained,
@@ -479,6 +493,7 @@ class Instantiation {
                 .sharer = sharer_of(node, frame),
                 .copy = inside(copy_of(node, frame, path), "."),
                 .values = given,
+                .several = {},
                 .paths = {},
                 .unnamed = {},
                 .previous = {},

@@ -69,8 +69,6 @@ class Names {
   // A name with a dot is a parameter's; it exists once the graph is built.
   void use(const Reference& reference) {
     if (reference.literal || reference.name.find('.') != std::string::npos) return;
-    if (const auto it = no_values_.find(reference.name); it != no_values_.end())
-      return use_no_value(reference, *it->second);
     if (places_.count(reference.name) != 0) return;
     if (const auto it = later_.find(reference.name); it != later_.end()) {
       unknown(reference, fmt::format("'{}' comes later: a node reads only earlier nodes", reference.name), {},
@@ -83,15 +81,23 @@ class Names {
     unknown(reference, fmt::format("there is no {}", quote(reference.name)), help);
   }
 
-  // The result of a node of this list, as the output of a model or of a block: no parameter, and nothing inside a block.
+  // What a loss, a metric or an output reads. (Of nodes, each instance says which of its names are values.)
+  void use_value(const Reference& reference) {
+    const auto it = no_values_.find(reference.name);
+    if (it == no_values_.end()) return use(reference);
+    std::vector<std::string> names;
+    for (const Named& result : it->second->out) names.push_back(result.text);
+    unknown(reference,
+            fmt::format("{} is no value: 'out' names the results of {}", quote(reference.name), it->second->op),
+            fmt::format("known: {}", fmt::join(names, ", ")));
+  }
+
+  // The output of a model or of a block: the result of a node of this list; no parameter, and nothing inside a block.
   void use_result(const Reference& reference) {
-    const size_t dot = reference.name.find('.');
-    if (dot == std::string::npos) return use(reference);
+    if (reference.name.find('.') == std::string::npos) return use_value(reference);
     std::string help = R"(to put out a parameter, compute with it: {"op": "mul", "in": ["fc.weight", 1]})";
     if (std::string near = suggest(reference.name, values()); near.starts_with("did you mean")) help = std::move(near);
-    unknown(reference,
-            fmt::format("{} is no node or input here, and only their values can be put out", quote(reference.name)),
-            help);
+    unknown(reference, fmt::format("{} is no node here: an output is the result of one", quote(reference.name)), help);
   }
 
   // Reports what was found, in the order in which it was found.
@@ -100,13 +106,6 @@ class Names {
   }
 
  private:
-  void use_no_value(const Reference& reference, const NodeDef& node) {
-    std::vector<std::string> names;
-    for (const Named& result : node.out) names.push_back(result.text);
-    unknown(reference, fmt::format("{} is no value: 'out' names the results of {}", quote(reference.name), node.op),
-            fmt::format("known: {}", fmt::join(names, ", ")));
-  }
-
   std::vector<std::string> values() const {
     std::vector<std::string> known;
     for (const auto& [name, where] : places_)
@@ -247,11 +246,11 @@ void check_references(const Model& model, Diagnostics& errors) {
   for (const OutputDef& output : model.outputs) names.use_result(output.value);
   const auto use_inputs = [&](const Part& part) {
     for (const Reference& reference : part.in)
-      if (!reference.left_out()) names.use(reference);
+      if (!reference.left_out()) names.use_value(reference);
   };
   for (const Part& loss : model.train.losses) {
     use_inputs(loss);
-    if (loss.weights) names.use(*loss.weights);
+    if (loss.weights) names.use_value(*loss.weights);
   }
   for (const Part& metric : model.train.metrics) {
     use_inputs(metric);

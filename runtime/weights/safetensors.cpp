@@ -15,6 +15,7 @@
 #include "runtime/files/file.h"
 #include "runtime/files/foreign_file.h"
 #include "runtime/files/write_file.h"
+#include "runtime/weights/read_weights.h"
 #include "runtime/weights/safetensors_header.h"
 
 namespace heddle::runtime {
@@ -191,8 +192,10 @@ void require_weights_path(const std::string& path) {
   try {
     File file(path, O_RDONLY | O_NONBLOCK);
     int64_t data_bytes = 0;
-    if (read_header(file, path, data_bytes).metadata.contains(kPackageMark))
-      throw UserError(ExitCode::failed, fmt::format("{}: a package", path));
+    const auto metadata = read_header(file, path, data_bytes).metadata;
+    if (metadata.contains(kPackageMark)) throw UserError(ExitCode::failed, fmt::format("{}: a package", path));
+    if (metadata.contains(kCheckpointMark))
+      throw UserError(ExitCode::failed, fmt::format("{}: a checkpoint, from which --resume continues", path));
   } catch (const UserError& error) {
     throw UserError(
         ExitCode::failed,

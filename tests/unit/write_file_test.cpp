@@ -12,6 +12,7 @@
 
 #include "ir/diagnostic.h"
 #include "runtime/files/temporary.h"
+#include "runtime/weights/read_weights.h"
 #include "runtime/weights/safetensors.h"
 #include "tests/support/text_files.h"
 
@@ -140,6 +141,9 @@ TEST_F(WriteFile, SavesWeightsOnlyOverWeights) {
       error.starts_with("weights are not saved over another kind of file: " + at("model.json") + ": not a safe"))
       << error;
   EXPECT_EQ(read_text(at("model.json")), "{\"format\": \"heddle-model/1\"}");
+  write_safetensors(at("checkpoint"), {.name = {}, .tensors = {}, .metadata = {{kCheckpointMark, "1"}}, .data = {}});
+  EXPECT_NE(error_of([&] { require_weights_path(at("checkpoint")); }).find("checkpoint: a checkpoint"),
+            std::string::npos);
 }
 
 TEST(Temporary, NamesAreOursAlone) {

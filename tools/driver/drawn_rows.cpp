@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 #include "frontend/json/json.h"
 #include "runtime/data/draw_folds.h"
@@ -129,7 +130,7 @@ std::vector<uint8_t> DrawnRows::fold(const std::vector<uint8_t>& kept) const {
                                                                  .groups = {groups_, group_count_}});
   std::vector<uint8_t> held(folds.size());
   for (size_t row = 0; row < folds.size(); ++row) held[row] = folds[row] == static_cast<uint64_t>(draw.fold) ? 1 : 0;
-  require_fold(held);
+  require_folds(folds);
   return held;
 }
 
@@ -147,17 +148,29 @@ std::string DrawnRows::name_of_class(size_t c) const {
   return class_texts_.empty() ? "one value" : "class " + class_texts_[c];
 }
 
-void DrawnRows::require_fold(const std::vector<uint8_t>& held) const {
+// All of them, whichever is asked for: the last one must not stop a cross-validation whose other folds have trained.
+void DrawnRows::require_folds(const std::vector<uint32_t>& fold_of_row) const {
+  const auto folds = static_cast<size_t>(data_.draw->folds);
+  std::vector<int64_t> rows(folds), all(class_count_), taken(folds * class_count_);
+  for (size_t row = 0; row < fold_of_row.size(); ++row) {
+    ++rows[fold_of_row[row]];
+    if (classes_.empty()) continue;
+    ++all[classes_[row]], ++taken[fold_of_row[row] * class_count_ + classes_[row]];
+  }
+  for (size_t fold = 0; fold < folds; ++fold)
+    require_fold(fold, rows[fold], all, std::span(taken).subspan(fold * class_count_, class_count_));
+}
+
+void DrawnRows::require_fold(size_t fold, int64_t rows, const std::vector<int64_t>& all,
+                             std::span<const int64_t> in_fold) const {
   const frontend::ValidationDraw& draw = *data_.draw;
-  const auto rows = std::ranges::count(held, 1);
   const int64_t parts = groups_.empty() ? rows_ : int64_t{group_count_};
-  if (rows == 0 || rows == rows_ || parts < draw.folds)  // told by the first fold, not by one that lacks rows alone
+  if (rows == 0 || rows == rows_ || parts < draw.folds)
     throw UserError(data_.where,
                     groups_.empty() ? fmt::format("{} rows do not make {} folds", rows_, draw.folds)
                                     : fmt::format("'{}' makes {} groups of the rows, and these do not make {} folds",
                                                   draw.group.text, group_count_, draw.folds),
                     "--folds takes a smaller number");
-  const auto [all, in_fold] = rows_of_classes(held);
   for (size_t c = 0; c < all.size(); ++c) {
     const bool enough = !groups_.empty() || all[c] >= draw.folds;
     if (is_ignored(c) || (enough && in_fold[c] > 0 && in_fold[c] < all[c])) continue;
@@ -170,8 +183,10 @@ void DrawnRows::require_fold(const std::vector<uint8_t>& held) const {
     throw UserError(draw.by.where,
                     fmt::format("data: validation: by '{}': {} has {} {}, and no {} row of fold {} of {} is of it",
                                 draw.by.text, name, all[c], all[c] == 1 ? "row" : "rows",
-                                in_fold[c] == 0 ? "validation" : "training", draw.fold + 1, draw.folds),
-                    "--folds takes a smaller number; without \"by\" classes count for nothing");
+                                in_fold[c] == 0 ? "validation" : "training", fold + 1, draw.folds),
+                    groups_.empty()
+                        ? "--folds takes a smaller number; without \"by\" classes count for nothing"
+                        : "another seed of \"draw\" makes other groups meet; without \"by\" classes count for nothing");
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include "frontend/model.h"
@@ -19,13 +20,15 @@ class DrawnRows {
   DrawnRows(const frontend::Data& data, const runtime::data::ReaderRequest& train, const std::filesystem::path& root,
             int64_t rows);
   // Returns 1 for each validation row. Rows marked in `kept` stay with the training. Throws UserError where training or
-  // validation, or one of their classes, would have no rows, and where a row of a fold would have to stay.
+  // validation, or one of their classes, would have no rows (in any fold), and where a row of a fold would have to stay.
   std::vector<uint8_t> draw(std::vector<uint8_t> kept) const;
 
  private:
   void require_both_sides(const std::vector<uint8_t>& drawn, int64_t kept) const;
   std::vector<uint8_t> fold(const std::vector<uint8_t>& kept) const;
-  void require_fold(const std::vector<uint8_t>& held) const;
+  void require_folds(const std::vector<uint32_t>& fold_of_row) const;
+  // `all`: rows by class; `in_fold`: those of them in the fold, which has so many `rows`.
+  void require_fold(size_t fold, int64_t rows, const std::vector<int64_t>& all, std::span<const int64_t> in_fold) const;
 
   struct ClassRows {
     std::vector<int64_t> all, taken;  // by class
