@@ -452,7 +452,7 @@ Keys train_keys() {
            "\"f16\"}`, "
            "values of 16 bits; or `{\"params\": \"bf16\"}`, parameters of 16 bits; see below",
        .keys = precision_keys,
-       .hint = R"(write "precision": {"compute": "tf32"})"},
+       .hint = R"(write "precision": {"mixed": "bf16"}, or {"compute": "tf32"} for products alone)"},
       {.name = "checkpoint",
        .type = KeyType::object,
        .doc =

@@ -59,7 +59,8 @@ ValueId first_places(ir::Builder& b, const Parameter& p, ValueId sorted) {
 void require_sparse_rule(const Parameter& p, const Model& model, const OptimizerDef& def) {
   if (!def.sparse)
     throw UserError(*p.sparse, fmt::format("optimizer {} cannot update single rows of '{}'", quote(def.name), p.path),
-                    fmt::format("leave out \"sparse\", or take one of {}", fmt::join(sparse_optimizers(), ", ")));
+                    fmt::format("leave out \"sparse\", or take one of {}, without weight decay",
+                                fmt::join(sparse_optimizers(), ", ")));
   if (model.train.average)
     throw UserError(*p.sparse, fmt::format("'average' updates every row of '{}' in each step", p.path),
                     "leave out \"sparse\" or \"average\"");
