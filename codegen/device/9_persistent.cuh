@@ -1,6 +1,6 @@
 #pragma once
-// Persistent kernels: one kernel calls the texts of all launches of a step. The blocks of the grid meet at a barrier
-// where a launch would wait for another. The blocks of a launch are distributed over the blocks of the grid;
+// A persistent kernel calls the texts of all launches of a step. The blocks of the grid meet at a barrier where a launch
+// would wait for another. The blocks of a launch are distributed over the blocks of the grid;
 // hd::block() and hd::blocks() are the launch's.
 #if defined(HD_PERSISTENT)
 

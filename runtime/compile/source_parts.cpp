@@ -9,7 +9,7 @@ namespace heddle::runtime {
 namespace {
 
 constexpr std::string_view kKernel = "HD_KERNEL(", kEntry = "HD_HOST_ENTRY(";
-constexpr std::string_view kPersistent = "\n// Persistent kernels:";
+constexpr std::string_view kPersistent = "\n// Persistent kernels: with HD_PERSISTENT";
 const std::string kDefine = "#define HD_PERSISTENT\n";
 
 std::vector<std::string_view> lines_of(std::string_view text) {
