@@ -19,9 +19,9 @@ namespace heddle::driver {
 namespace {
 
 // A weights file holds all parameters of its model, also those that no logit depends on: `g` gets them as inputs.
-void add_unread_parameters(ir::Graph& g, const ir::Graph& model) {
-  for (const ir::ValueId v : model.inputs) {
-    const ir::Value& value = model[v];
+void add_unread_parameters(ir::Graph& g, const ir::Graph& init) {
+  for (const ir::ValueId v : init.inputs) {
+    const ir::Value& value = init[v];
     const bool is_saved = value.role == ir::Role::param || value.role == ir::Role::buffer;
     if (is_saved && !g.find(value.name).valid()) g.add_input(value.name, value.type, value.role, value.layout);
   }
@@ -76,7 +76,9 @@ codegen::Program Generator::compile(Planned& planned, const CompileOptions& opti
   vocabulary_ = (*forward)[forward->outputs[0]].type.dims[2];
   context_ = decoded.context;
   first_ = decoded.first;
-  add_unread_parameters(decoded.graph, *forward);
+  const ir::Graph* init = m.find_graph(ir::EntryKind{.phase = ir::Phase::init});
+  HEDDLE_CHECK(init != nullptr, "every model has a graph that initialises its parameters");
+  add_unread_parameters(decoded.graph, *init);
   m.graphs.clear();
   m.graphs.push_back(std::move(decoded.graph));
   if (decoded.prefill) m.graphs.push_back(std::move(*decoded.prefill));
