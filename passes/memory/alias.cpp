@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "ir/kernel/plan_primitive.h"
@@ -158,25 +160,29 @@ class Aliasing {
   // A primitive in place does less work.
   bool worth_joining(const Node& n, ValueId root, ValueId into, int64_t offset) {
     const Graph* k = kernel_of(n);
-    const int64_t apart = most_live({}, {}, 0), joined = most_live(root, into, offset);
-    return joined < apart || (joined == apart && k != nullptr && can_be_in_place(*k));
+    if (!most_live_) most_live_ = most_live({}, {}, 0);
+    const int64_t joined = most_live(root, into, offset);
+    const bool worth = joined < *most_live_ || (joined == *most_live_ && k != nullptr && can_be_in_place(*k));
+    if (worth) most_live_ = joined;
+    return worth;
   }
 
-  // The largest sum of bytes that are needed at one step, if `root` were stored in `into`, where `result` lies.
+  // The peak of the values' bytes if `root` were stored in `into`, at the offset.
   int64_t most_live(ValueId root, ValueId into, int64_t offset) {
+    std::map<ValueId, std::vector<BufferPart>> values;  // by storage
+    const auto add = [&](ValueId v) {
+      const Slot& s = slot(v);
+      if (lies_outside(g_[s.root])) return;
+      const bool joins = s.root == root;
+      const int64_t begin = std::max<int64_t>(live(v).first, 0), end = std::max(live(v).last, begin) + 1;
+      values[joins ? into : s.root].push_back({s.offset + (joins ? offset : 0), {begin, end, type(v).bytes()}});
+    };
+    for (const ValueId v : g_.inputs) add(v);
+    for (const NodeId n : g_.order)
+      for (const ValueId v : g_[n].results) add(v);
     std::vector<Interval> all;
-    for (size_t i = 0; i < members_.size(); ++i) {
-      const ValueId storage{static_cast<int32_t>(i)};
-      if (members_[i].empty() || storage == root || is_input(storage)) continue;
-      std::vector<BufferPart> values;
-      const auto add = [&](ValueId of, int64_t at) {
-        for (const ValueId v : members(of))
-          values.push_back({at + slot(v).offset, {live(v).first, live(v).last + 1, type(v).bytes()}});
-      };
-      add(storage, 0);
-      if (storage == into) add(root, offset);
-      for (const BufferPart& part : parts_of(values)) all.push_back(part.live);
-    }
+    for (const auto& [storage, of_storage] : values)
+      for (const BufferPart& part : parts_of(of_storage)) all.push_back(part.live);
     return max_live_bytes(all, /*alignment=*/1);
   }
 
@@ -257,6 +263,7 @@ class Aliasing {
   std::vector<LiveRange> live_;                // by ValueId index
   std::vector<Slot> slots_;                    // by ValueId index
   std::vector<std::vector<ValueId>> members_;  // by ValueId index of the root
+  std::optional<int64_t> most_live_;           // bytes, as values are stored so far; made at the first question
 };
 
 std::vector<Place> places(const Module& m) {

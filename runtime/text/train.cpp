@@ -188,7 +188,8 @@ std::string train_unigram_model(const TrainRequest& request, const std::vector<S
   for (const std::string& token : special) add(token, 0);
   std::vector<std::string> of_text;
   for (const auto& [token, score] : train_unigram(words, request.size - static_cast<uint32_t>(special.size()))) {
-    if (token != "<unk>") add(token, score);  // a text may say it, too
+    if (token == "<unk>") continue;  // a text may say it, too
+    add(token, score);
     of_text.push_back(token);
   }
   require_apart(request.special, of_text);

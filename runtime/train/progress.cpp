@@ -42,11 +42,6 @@ std::string in_lines(const std::string& text, size_t columns) {
   return out + line;
 }
 
-// Of an epoch whose steps a loss scale has skipped: nothing is measured (an actual nan ends a training).
-bool no_step_counts(const MetricValues& values) {
-  return !values.empty() && std::ranges::all_of(values, [](const MetricValue& v) { return std::isnan(v.value); });
-}
-
 }  // namespace
 
 std::string progress_line(const std::vector<ProgressPart>& parts, size_t columns, bool colours) {
@@ -129,9 +124,8 @@ void Progress::step(const StepEvent& event) {
 }
 
 void Progress::epoch(const EpochEvent& event) {
-  std::string line =
-      fmt::format("{}: {:.3g} s, {}", epoch_text(event.epoch, event.epochs), event.seconds,
-                  no_step_counts(event.train) ? "every step was skipped" : metrics_text(event.train, "", ", "));
+  std::string line = fmt::format("{}: {:.3g} s, {}", epoch_text(event.epoch, event.epochs), event.seconds,
+                                 event.skipped ? "every step was skipped" : metrics_text(event.train, "", ", "));
   if (event.validation) line += ", " + metrics_text(*event.validation, "validation ", ", ");
   if (terminal_) show(in_lines(line, static_cast<size_t>(terminal_columns(out_))));
   if (!terminal_) std::fputs(line.c_str(), out_);

@@ -233,7 +233,7 @@ class Run {
     if (trained) judge(state_.epochs + (whole ? 0 : 1));
     if (watcher_.epoch)
       watcher_.epoch({state_.epochs + (whole ? 0 : 1), options_.epochs.value_or(0), state_.steps, all_steps_, seconds,
-                      state_.train, state_.validation});
+                      state_.train, state_.validation, !trained});
     if (!whole) return;
     saved_epochs_ += 1;
     if (state_.steps < all_steps_ && !ended() && (is_due() || epochs_due())) save();

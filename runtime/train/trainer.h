@@ -61,6 +61,7 @@ struct EpochEvent {
   double seconds = 0;  // of the training steps
   MetricValues train;
   std::optional<MetricValues> validation;
+  bool skipped = false;  // all steps, by a loss scale: nothing was measured
 };
 // A faulty step of a training or an evaluation: its loss is not finite, it made a parameter nan or infinite, or it was
 // the kMostSkipped-th in a row whose gradients overflowed. The executable's states are those before the step.

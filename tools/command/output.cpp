@@ -72,9 +72,9 @@ std::filesystem::path file_of(const std::string& path) {
 
 // By how each of them begins: models, modules, loops, programs, kernel text, machine code, reports.
 bool is_result(std::string_view text) {
-  for (const std::string_view head :
-       {"digraph \"", "graph @", "group @", "kernel @", "loops @", "// An element is %x[offset]",
-        "// The executions of one kernel text", "\177ELF", "{\"model\": "})
+  for (const std::string_view head : {"digraph \"", "graph @", "group @", "kernel @", "loops @",
+                                      "// An element is %x[offset]", "// The primitives on which kernel text is built",
+                                      "// The executions of one kernel text", "\177ELF", "{\"model\": "})
     if (text.starts_with(head)) return true;
   // Words of a language begin these: the rest of their first lines is looked at, too.
   const size_t end = text.find('\n');
