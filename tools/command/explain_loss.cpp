@@ -78,8 +78,8 @@ class Step {
       }
     }
     const bool loss_is_finite = std::isfinite(value_of("loss"));
-    const Found found = inside_loop(loss_is_finite ? in_update : in_loss, tensors,
-                                    loss_is_finite ? next_parameters() : ir::Values{g_.find("loss")});
+    Found found = inside_loop(loss_is_finite ? in_update : in_loss, tensors,
+                              loss_is_finite ? next_parameters() : ir::Values{g_.find("loss")});
     for (const ir::Update& u : g_.updates) tensors[g_[u.state].name] = values_[index(u.next)];
     return found;
   }
