@@ -188,7 +188,8 @@ TEST(SourceParts, EachPartIsCompleteAndKernelsKeepTheirOrder) {
 TEST(SourceParts, PersistentKernelsAreCompiledApart) {
   std::string kernels = "// preamble\n";
   for (char c = 'a'; c < 'k'; ++c) kernels += kernel(std::string(1, c));
-  const std::string all = kernels + "\n// Persistent kernels: with HD_PERSISTENT, some.\n#if defined(HD_PERSISTENT)\nvoid all();\n#endif\n";
+  const std::string all =
+      kernels + "\n// Persistent kernels: with HD_PERSISTENT, some.\n#if defined(HD_PERSISTENT)\nvoid all();\n#endif\n";
   EXPECT_EQ(split_source(all, 2), split_source(kernels + "\n", 2));
   EXPECT_EQ(persistent_source(kernels), "");
   EXPECT_EQ(persistent_source(all), "#define HD_PERSISTENT\n" + all);

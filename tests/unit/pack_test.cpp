@@ -164,9 +164,8 @@ void expect_no_part_overlaps(const std::vector<Buffer>& buffers, const Packing& 
 
 // All gradients lie in one buffer; activations end where gradients begin, so that one lies in the other.
 TEST(PackBuffers, OthersLieWhereAPartIsNotNeededYet) {
-  const std::vector<Buffer> buffers = {{4096, {{0, {3, 9, 1024}}, {1024, {5, 9, 3072}}}},
-                                       {3072, {{0, {0, 5, 3072}}}},
-                                       {1024, {{0, {0, 3, 1024}}}}};
+  const std::vector<Buffer> buffers = {
+      {4096, {{0, {3, 9, 1024}}, {1024, {5, 9, 3072}}}}, {3072, {{0, {0, 5, 3072}}}}, {1024, {{0, {0, 3, 1024}}}}};
   const Packing packing = pack_buffers(buffers, kAlignment);
   expect_no_part_overlaps(buffers, packing);
   EXPECT_EQ(packing.max_live, 4096);
