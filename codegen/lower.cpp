@@ -66,7 +66,7 @@ class Lowering {
 
  private:
   void add_persistent_kernels() {
-    program_.source += "\n// Persistent kernels: with HD_PERSISTENT, those above are functions that these call.\n";
+    program_.source += fmt::format("{}, those above are functions that these call.\n", kPersistentKernels);
     program_.source += "#if defined(HD_PERSISTENT)\n" + persistent_ + "#endif\n";
   }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -256,6 +257,10 @@ struct Entry {
     return nullptr;
   }
 };
+
+// The comment with which the persistent kernels begin in the text of a program, behind all other kernels. No other
+// comment begins so.
+inline constexpr std::string_view kPersistentKernels = "\n// Persistent kernels: with HD_PERSISTENT";
 
 struct Program {
   std::string name;

@@ -138,8 +138,8 @@ class Mixing {
     return known;
   }
 
-  // One of 16 bits, or a loop's view of it. Gradients are by its cast to f32, and lead through there: simplify takes the
-  // two casts away.
+  // One of 16 bits, or a loop's view of it. Gradients are by its cast to f32, and lead through there: simplify takes
+  // the two casts away.
   bool is_parameter(ValueId v) const { return g_[v].role == Role::param || g_[v].role == Role::fixed; }
 
   void infer(NodeId id) {

@@ -192,14 +192,6 @@ class Instantiation {
     return failed_.contains(path);
   }
 
-  static UserError no_value(const Reference& reference, const NodeDef& node) {
-    std::vector<std::string> names;
-    for (const Named& result : node.out) names.push_back(result.text);
-    return {reference.where,
-            fmt::format("{} is no value: 'out' names the results of {}", quote(reference.name), node.op),
-            fmt::format("known: {}", fmt::join(names, ", "))};
-  }
-
   // The node's inputs in the order of `ports`; nullopt if one is faulty.
   std::optional<ir::Values> inputs(const NodeDef& node, const std::vector<std::string>& ports, const Frame& frame,
                                    std::vector<Reference>& references) {

@@ -59,8 +59,8 @@ class Names {
     if (!name.empty()) later_.emplace(name, where);
   }
 
-  // A node with several results, or whose `out` gives its result another name, is no value itself. Its name leads the paths
-  // of its parameters.
+  // A node with several results, or whose `out` gives its result another name, is no value itself. Its name leads the
+  // paths of its parameters.
   void define_no_value(const NodeDef& node) {
     define(node.name, node.name_where);
     no_values_.emplace(node.name, &node);
@@ -85,11 +85,8 @@ class Names {
   void use_value(const Reference& reference) {
     const auto it = no_values_.find(reference.name);
     if (it == no_values_.end()) return use(reference);
-    std::vector<std::string> names;
-    for (const Named& result : it->second->out) names.push_back(result.text);
-    unknown(reference,
-            fmt::format("{} is no value: 'out' names the results of {}", quote(reference.name), it->second->op),
-            fmt::format("known: {}", fmt::join(names, ", ")));
+    const UserError wrong = no_value(reference, *it->second);
+    unknown(reference, wrong.diagnostics().front().message, wrong.diagnostics().front().help);
   }
 
   // The output of a model or of a block: the result of a node of this list; no parameter, and nothing inside a block.

@@ -194,6 +194,13 @@ std::string title_of(const NodeDef& node) {
   return node.name.empty() ? node.op : fmt::format("{} '{}'", node.op, node.name);
 }
 
+UserError no_value(const Reference& reference, const NodeDef& node) {
+  std::vector<std::string> names;
+  for (const Named& result : node.out) names.push_back(result.text);
+  return {reference.where, fmt::format("{} is no value: 'out' names the results of {}", quote(reference.name), node.op),
+          fmt::format("known: {}", fmt::join(names, ", "))};
+}
+
 UserError wrong_results(const NodeDef& node, std::optional<size_t> count) {
   constexpr size_t kMostShown = 8;
   std::vector<std::string> names;

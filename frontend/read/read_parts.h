@@ -33,6 +33,8 @@ std::string title_of(const NodeDef& node);
 // The error for a node whose `out` names another number of results than the node has: `count`, or several if that is
 // nullopt.
 UserError wrong_results(const NodeDef& node, std::optional<size_t> count);
+// The error for a reference to a node whose `out` names its results: its own name is no value.
+UserError no_value(const Reference& reference, const NodeDef& node);
 // Copies settings to nodes that share the parameters of another node; see take_shares.cpp.
 void take_shares(Model& model, Diagnostics& errors);
 // Checks that names refer to inputs, parameters and earlier nodes, that blocks exist, and that no block contains

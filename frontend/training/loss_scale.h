@@ -27,8 +27,8 @@ class LossScaling {
  public:
   LossScaling(Instance& e, const LossScale& rule);
   ir::ValueId scaled(ir::ValueId loss);
-  // Computes whether all gradients are finite (clean_step), and divides each by the scale. For a phase: the prefix of its
-  // names, and whether it runs in this step.
+  // Computes whether all gradients are finite (clean_step), and divides each by the scale. For a phase: the prefix of
+  // its names, and whether it runs in this step.
   void unscale(ir::Values& gradients, const std::string& phase = "", ir::ValueId runs = {});
   // Call once the gradients of all phases are unscaled.
   void end_phases();

@@ -93,7 +93,8 @@ class Storing {
               rows.attrs);
   }
 
-  // A loop over micro-batches holds its gradients, and reads parameters as they lie: no array of f32 waits for its turns.
+  // A loop over micro-batches holds its gradients, and reads parameters as they lie: no array of f32 waits for its
+  // turns.
   void read_as_it_lies(ValueId v, ValueId wide) {
     for (const NodeId id : std::vector<NodeId>(g_[wide].uses)) {
       const ir::Node& n = g_[id];

@@ -1,5 +1,5 @@
-// Parameters of bf16 (train.precision.params): gradients, moments and the update are of f32, and what the step leaves is
-// rounded. Two parts of the frontend make that of a training that is built as one of f32:
+// Parameters of bf16 (train.precision.params): gradients, moments and the update are of f32, and what the step leaves
+// is rounded. Two parts of the frontend make that of a training that is built as one of f32:
 //
 //   rounded_parameter, in the update:    %w.next: f32[8]            ->   %w.rounded: bf16[8] = round_stochastic(%w.next, %w.draw)
 //                                        update %w <- %w.next            %w.stored: f32[8] = cast(%w.rounded)

@@ -15,27 +15,11 @@ namespace {
 
 // Storages in the order of their roots.
 void add_storages(const Graph& g, std::vector<ArenaItem>& items) {
-  const std::vector<LiveRange> ranges = live_ranges(g);
   const std::vector<int> stacked = stacked_in_place(g);
-  std::vector<std::vector<BufferPart>> values(g.value_count());
-  const auto add = [&](ValueId v) {
-    const StorageSpan span = storage_of(g, v);
-    const int64_t begin = std::max<int64_t>(ranges[index_of(v)].first, 0);
-    const int64_t end = std::max(ranges[index_of(v)].last, begin) + 1;
-    values[index_of(span.root)].push_back({span.offset, {begin, end, g[v].type.bytes()}});
-  };
-  for (const ValueId v : g.inputs) add(v);
-  for (const NodeId n : g.order)
-    for (const ValueId v : g[n].results) add(v);
-  for (size_t i = 0; i < values.size(); ++i) {
-    const ValueId root{static_cast<int32_t>(i)};
+  for (const auto& [root, values] : values_by_root(g, [&](ValueId v) { return storage_of(g, v); })) {
     const int64_t bytes = g[root].type.bytes();
-    if (values[i].empty() || bytes == 0 || lies_outside(g[root]) || stacked[i] >= 0) continue;
-    Interval whole = values[i][0].live;
-    for (const BufferPart& v : values[i])
-      whole.begin = std::min(whole.begin, v.live.begin), whole.end = std::max(whole.end, v.live.end);
-    whole.bytes = bytes;
-    items.push_back({whole, root, {}, parts_of(values[i])});
+    if (bytes > 0 && !lies_outside(g[root]) && stacked[index_of(root)] < 0)
+      items.push_back({bytes, root, {}, parts_of(values)});
   }
 }
 
@@ -44,8 +28,7 @@ void add_scratch(const Module& m, const Graph& g, std::vector<ArenaItem>& items)
     const int64_t bytes = scratch_bytes(m, g[g.order[i]]);
     if (bytes == 0) continue;
     const auto at = static_cast<int64_t>(i);
-    const Interval live{at, at + 1, bytes};
-    items.push_back({live, {}, g.order[i], {{0, live}}});
+    items.push_back({bytes, {}, g.order[i], {{0, {at, at + 1, bytes}}}});
   }
 }
 
@@ -173,9 +156,25 @@ std::vector<Interval> live_parts(const std::vector<ArenaItem>& items) {
   std::vector<Interval> live;
   for (const ArenaItem& item : items) {
     for (const BufferPart& part : item.parts) live.push_back(part.live);
-    live.back().bytes += align_up(item.live.bytes, kArenaAlignment) - item.live.bytes;
+    live.back().bytes += align_up(item.bytes, kArenaAlignment) - item.bytes;
   }
   return live;
+}
+
+std::map<ValueId, std::vector<BufferPart>> values_by_root(const Graph& g,
+                                                          const std::function<StorageSpan(ValueId)>& storage) {
+  const std::vector<LiveRange> ranges = live_ranges(g);
+  std::map<ValueId, std::vector<BufferPart>> values;
+  const auto add = [&](ValueId v) {
+    const StorageSpan span = storage(v);
+    const int64_t begin = std::max<int64_t>(ranges[index_of(v)].first, 0);
+    const int64_t end = std::max(ranges[index_of(v)].last, begin) + 1;
+    values[span.root].push_back({span.offset, {begin, end, g[v].type.bytes()}});
+  };
+  for (const ValueId v : g.inputs) add(v);
+  for (const NodeId n : g.order)
+    for (const ValueId v : g[n].results) add(v);
+  return values;
 }
 
 std::vector<BufferPart> parts_of(const std::vector<BufferPart>& values) {

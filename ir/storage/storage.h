@@ -7,6 +7,7 @@
 //   %z: f32[4] = neg(%y) at %y               root %a, offset 16: in place, after the last step that reads %y
 #pragma once
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -76,11 +77,12 @@ struct LiveRange {
 };
 std::vector<LiveRange> live_ranges(const Graph& g);  // by ValueId index
 
-// Bytes of the arena with their live range: the storage of one or more values, or the scratch of a call. In the storage of
-// all gradients each part is needed from the step on that computes its gradient: until then other values may lie there.
+// Bytes of the arena with their live range: the storage of one or more values, or the scratch of a call. In the storage
+// of all gradients each part is needed from the step on that computes its gradient: until then other values may lie
+// there.
 struct ArenaItem {
-  Interval live;  // of the whole: from the first to the last step at which any part is needed
-  ValueId root;   // invalid: the scratch of `call`
+  int64_t bytes = 0;
+  ValueId root;  // invalid: the scratch of `call`
   NodeId call;
   std::vector<BufferPart> parts;  // side by side, from offset 0 on: all bytes
 };
@@ -88,8 +90,12 @@ std::vector<ArenaItem> arena_items(const Module& m, const Graph& g);
 // The parts of all, of which the last of each item ends at a multiple of the arena's alignment.
 std::vector<Interval> live_parts(const std::vector<ArenaItem>& items);
 
-// The parts of a buffer whose bytes these values cover: neighbours that are needed during the same steps are one, and short
-// ones join a neighbour.
+// The parts of a buffer whose bytes these values cover: neighbours that are needed during the same steps are one, and
+// short ones join a neighbour.
 std::vector<BufferPart> parts_of(const std::vector<BufferPart>& values);
+// The values of the graph by their roots, each with its place in the root's storage and its live range. `storage` says
+// where a value lies.
+std::map<ValueId, std::vector<BufferPart>> values_by_root(const Graph& g,
+                                                          const std::function<StorageSpan(ValueId)>& storage);
 
 }  // namespace heddle::ir

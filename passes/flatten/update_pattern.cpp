@@ -59,8 +59,9 @@ class Numbers {
 //
 //   s0 = (sub s0 (mul g0:f32 b7)); param f32;
 //
-// A leaf that is drawn, g1:f32d9 where it is value 9, is one parameter's: drawn in one array, all would be other numbers.
-// s0 is the first state, g0 the first leaf, b7 a broadcast of value 7, c... a constant, #0 a step written before.
+// A leaf that is drawn, g1:f32d9 where it is value 9, is one parameter's: drawn in one array, all would be other
+// numbers. s0 is the first state, g0 the first leaf, b7 a broadcast of value 7, c... a constant, #0 a step written
+// before.
 class SignatureWriter {
  public:
   SignatureWriter(const Graph& g, const std::vector<UpdatePart>& parts, Numbers& numbers)

@@ -60,6 +60,7 @@ class Aliasing {
 
   // Puts everything stored with `root` into the storage of `into`.
   void merge(ValueId root, ValueId into, int64_t offset) {
+    most_live_.reset();
     for (ValueId v : members(root)) {
       slot(v).root = into;
       slot(v).offset += offset;
@@ -162,27 +163,19 @@ class Aliasing {
     const Graph* k = kernel_of(n);
     if (!most_live_) most_live_ = most_live({}, {}, 0);
     const int64_t joined = most_live(root, into, offset);
-    const bool worth = joined < *most_live_ || (joined == *most_live_ && k != nullptr && can_be_in_place(*k));
-    if (worth) most_live_ = joined;
-    return worth;
+    return joined < *most_live_ || (joined == *most_live_ && k != nullptr && can_be_in_place(*k));
   }
 
   // The peak of the values' bytes if `root` were stored in `into`, at the offset.
   int64_t most_live(ValueId root, ValueId into, int64_t offset) {
-    std::map<ValueId, std::vector<BufferPart>> values;  // by storage
-    const auto add = [&](ValueId v) {
+    const auto values = values_by_root(g_, [&](ValueId v) -> StorageSpan {
       const Slot& s = slot(v);
-      if (lies_outside(g_[s.root])) return;
-      const bool joins = s.root == root;
-      const int64_t begin = std::max<int64_t>(live(v).first, 0), end = std::max(live(v).last, begin) + 1;
-      values[joins ? into : s.root].push_back({s.offset + (joins ? offset : 0), {begin, end, type(v).bytes()}});
-    };
-    for (const ValueId v : g_.inputs) add(v);
-    for (const NodeId n : g_.order)
-      for (const ValueId v : g_[n].results) add(v);
+      return s.root == root ? StorageSpan{into, s.offset + offset} : StorageSpan{s.root, s.offset};
+    });
     std::vector<Interval> all;
     for (const auto& [storage, of_storage] : values)
-      for (const BufferPart& part : parts_of(of_storage)) all.push_back(part.live);
+      if (!lies_outside(g_[storage]))
+        for (const BufferPart& part : parts_of(of_storage)) all.push_back(part.live);
     return max_live_bytes(all, /*alignment=*/1);
   }
 
@@ -263,7 +256,7 @@ class Aliasing {
   std::vector<LiveRange> live_;                // by ValueId index
   std::vector<Slot> slots_;                    // by ValueId index
   std::vector<std::vector<ValueId>> members_;  // by ValueId index of the root
-  std::optional<int64_t> most_live_;           // bytes, as values are stored so far; made at the first question
+  std::optional<int64_t> most_live_;           // bytes, as values are stored so far; unknown after a merge
 };
 
 std::vector<Place> places(const Module& m) {

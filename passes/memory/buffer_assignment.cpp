@@ -33,7 +33,7 @@ bool pack_graph(const Module& m, Graph& g, const Options& options) {
   const std::vector<ArenaItem> items = arena_items(m, g);
   std::vector<Buffer> buffers;
   buffers.reserve(items.size());
-  for (const ArenaItem& item : items) buffers.push_back({item.live.bytes, item.parts});
+  for (const ArenaItem& item : items) buffers.push_back({item.bytes, item.parts});
   const Packing packing = pack_buffers(buffers, kArenaAlignment);
   bool changed = copied || g.arena_bytes != packing.bytes;
   g.arena_bytes = packing.bytes;

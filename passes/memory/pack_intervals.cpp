@@ -21,9 +21,9 @@ struct Part {
   Interval live;
 };
 
-// Another item with a part that is live together with a part of this item. `taken` is relative to the other's offset: this
-// item, taken as a whole, must not meet that range. The range begins behind its end if this item's part is a small one
-// inside of it.
+// Another item with a part that is live together with a part of this item. `taken` is relative to the other's offset:
+// this item, taken as a whole, must not meet that range. The range begins behind its end if this item's part is a small
+// one inside of it.
 struct Overlap {
   size_t item = 0;
   Range taken;
@@ -67,7 +67,8 @@ size_t overlapping_pairs(const std::vector<Part>& parts) {
   return pairs;
 }
 
-// The range that `other` takes from the item of `part`, which has so many bytes. For items of one part: the other's bytes.
+// The range that `other` takes from the item of `part`, which has so many bytes. For items of one part: the other's
+// bytes.
 Overlap overlap(const Part& part, const Part& other, int64_t bytes, int64_t alignment) {
   const int64_t from = other.offset - part.offset - part.live.bytes + bytes;
   return {other.item, {from, ir::align_up(other.offset + other.live.bytes - part.offset, alignment)}};
@@ -127,8 +128,8 @@ Problem make_problem(std::span<const Buffer> buffers, int64_t alignment) {
 
 enum class Fit { first, best };
 
-// The lowest gap that is large enough (Fit::first), or the tightest one (Fit::best). A range may begin below 0, or behind
-// its end (Overlap).
+// The lowest gap that is large enough (Fit::first), or the tightest one (Fit::best). A range may begin below 0, or
+// behind its end (Overlap).
 int64_t find_gap(std::vector<Range>& taken, int64_t bytes, Fit fit) {
   std::sort(taken.begin(), taken.end());
   int64_t end = 0, found = -1, tightest = std::numeric_limits<int64_t>::max();
@@ -183,9 +184,9 @@ int64_t place_with_tree(const Problem& p, const Order& order, std::vector<int64_
   return peak;
 }
 
-// The same as `place` with Fit::first, for items of one part in an order in which no item ends later than an earlier one. A
-// placed item is then live at the last step of the next item, or begins after it. So a single set describes the occupied
-// ranges.
+// The same as `place` with Fit::first, for items of one part in an order in which no item ends later than an earlier
+// one. A placed item is then live at the last step of the next item, or begins after it. So a single set describes the
+// occupied ranges.
 int64_t place_from_the_end(const Problem& p, const Order& order, std::vector<int64_t>& offsets) {
   offsets.assign(p.items.size(), 0);
   RangeSet taken;

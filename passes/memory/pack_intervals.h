@@ -2,8 +2,8 @@
 //
 //   live [0, 2) 256 bytes, [1, 3) 256 bytes, [2, 4) 512 bytes  ->  offsets 0, 512, 0 in 768 bytes
 //
-// A buffer may have parts with different live ranges. It is placed as a whole; other buffers may lie in a part while that
-// part is not needed.
+// A buffer may have parts with different live ranges. It is placed as a whole; other buffers may lie in a part while
+// that part is not needed.
 //
 // Offline dynamic storage allocation is NP-hard (Garey and Johnson 1979, problem SR2). A portfolio of greedy orders,
 // followed by a short local search, comes within one percent of the lower bound for training steps. The result is

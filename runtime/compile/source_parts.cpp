@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "codegen/program.h"
+
 namespace heddle::runtime {
 namespace {
 
 constexpr std::string_view kKernel = "HD_KERNEL(", kEntry = "HD_HOST_ENTRY(";
-constexpr std::string_view kPersistent = "\n// Persistent kernels: with HD_PERSISTENT";
 const std::string kDefine = "#define HD_PERSISTENT\n";
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -52,7 +53,7 @@ Sections sections_of(const std::string& source) {
 }  // namespace
 
 std::vector<std::string> split_source(const std::string& source, int parts) {
-  if (const size_t tail = source.find(kPersistent); tail != std::string::npos)
+  if (const size_t tail = source.find(codegen::kPersistentKernels); tail != std::string::npos)
     return split_source(source.substr(0, tail + 1), parts);
   const Sections sections = sections_of(source);
   if (parts <= 1 || sections.kernels.size() < kSplitFrom) return {source};
@@ -70,7 +71,7 @@ std::vector<std::string> split_source(const std::string& source, int parts) {
 }
 
 std::string persistent_source(const std::string& source) {
-  return source.find(kPersistent) == std::string::npos ? "" : kDefine + source;
+  return source.find(codegen::kPersistentKernels) == std::string::npos ? "" : kDefine + source;
 }
 bool is_persistent(const std::string& source) { return source.starts_with(kDefine); }
 

@@ -186,13 +186,11 @@ std::string train_unigram_model(const TrainRequest& request, const std::vector<S
     vocabulary += fmt::format("{}\n      [{}, {}]", vocabulary.empty() ? "" : ",", json_quoted(token), score);
   };
   for (const std::string& token : special) add(token, 0);
-  std::vector<std::string> of_text;
   for (const auto& [token, score] : train_unigram(words, request.size - static_cast<uint32_t>(special.size()))) {
     if (token == "<unk>") continue;  // a text may say it, too
+    require_apart(request.special, {token});
     add(token, score);
-    of_text.push_back(token);
   }
-  require_apart(request.special, of_text);
   const auto unknown = std::ranges::find(special, "<unk>") - special.begin();
   return tokenizer_json(
       frame, special,

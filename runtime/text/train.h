@@ -22,8 +22,8 @@ struct TrainRequest {
 // "bpe", "bytes", "characters", "unigram", "wordpiece".
 std::vector<std::string> train_kinds();
 
-// Throws UserError where a text is not UTF-8, where all texts are empty, where `size` is too small for the characters, and
-// where a special token is a token of the text, too.
+// Throws UserError where a text is not UTF-8, where all texts are empty, where `size` is too small for the characters,
+// and where a special token is a token of the text, too.
 std::string train_tokenizer(const TrainRequest& request, const std::vector<SourceFile>& texts);
 
 // Makes a tokenizer in which each character is a token. Special tokens have the first ids. `unknown`: the special token

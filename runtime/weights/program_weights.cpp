@@ -94,7 +94,7 @@ WeightsFile weights_of(Executable& executable, const std::map<std::string, std::
   return file;
 }
 
-WeightsFile stored_as(const WeightsFile& file, const codegen::Program& program) {
+WeightsFile with_types_of(const WeightsFile& file, const codegen::Program& program) {
   WeightsFile out{.name = file.name, .tensors = {}, .metadata = file.metadata, .data = {}};
   std::vector<std::byte> room;
   for (const SavedTensor& t : file.tensors) {

@@ -19,9 +19,9 @@ namespace heddle::runtime {
 // the average, which evaluations read.
 WeightsFile weights_of(Executable& executable, const std::map<std::string, std::string>& metadata = {},
                        bool averages = false);
-// The file with the types in which the program stores its tensors: f32 becomes bf16, rounded to nearest, where the program
-// has bf16.
-WeightsFile stored_as(const WeightsFile& file, const codegen::Program& program);
+// The file with the types in which the program stores its tensors: f32 becomes bf16, rounded to nearest, where the
+// program has bf16.
+WeightsFile with_types_of(const WeightsFile& file, const codegen::Program& program);
 // Throws UserError and writes nothing where the path has become another kind of file. `metadata` is added to the file's
 // metadata.
 void save_weights(Executable& executable, const std::string& path,

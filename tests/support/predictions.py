@@ -18,6 +18,7 @@ import re
 import struct
 import subprocess
 import sys
+import tempfile
 
 ROWS = 8
 SMALL_DIGITS = [word for key in ("conv1.filters=4", "conv2.filters=8", "fc.units=16") for word in ("--set", "nodes." + key)]
@@ -165,9 +166,11 @@ def floats(path, shape):
 
 
 def run_and_peak(command):
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    used = os.wait4(process.pid, 0)
-    assert used[1] == 0, used
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(command, stderr=said)
+        used = os.wait4(process.pid, 0)
+        said.seek(0)
+        assert used[1] == 0, (command, used, said.read().decode(errors="replace"))
     return used[2].ru_maxrss / 1024
 
 
@@ -189,6 +192,8 @@ def large(heddle, folder):
         run_and_peak([*command, "--in", f"{folder}/{name}11.npy", "--batch", "4", "--out", f"{folder}/{name}4.out.npy"])
         for other in ("1.out", "2.out", "4.out"):
             assert begins_as(f"{folder}/{name}{other}.npy", f"{folder}/{name}11.out.npy"), f"other bits in {other}"
+        for done in (*pathlib.Path(folder).glob(f"{name}*.out.npy"), pathlib.Path(f"{folder}/{name}11.npy")):
+            done.unlink()  # hundreds of megabytes
 
 
 def begins_as(few, many):

@@ -43,7 +43,7 @@ void merge(const MergeArguments& a) {
     if (!line.empty()) print_note("note: {}\n", line);
   runtime::WeightsFile merged = driver::merged(weights.file, *compiled.plan.adapters);
   if (compiled.plan.weights) merged.metadata[driver::kOwnNames] = "true";
-  runtime::write_safetensors(a.out, runtime::stored_as(merged, compiled.program));
+  runtime::write_safetensors(a.out, runtime::with_types_of(merged, compiled.program));
   const size_t count = compiled.plan.adapters->paths.size();
   if (!a.quiet)
     print_note("{}: {} adapter{} merged; it goes with the model and --set train.lora=null\n", a.out, count,

@@ -52,7 +52,8 @@ struct Run {
 void open_run(const RunArguments& a, driver::Purpose purpose, Run& run);
 // Loads the weights to start from into the states, and frees their memory.
 void load_weights(Run& run);
-// Reads the weights of --weights for the model. `begins`: a training begins with them, so quantised weights are an error.
+// Reads the weights of --weights for the model. `begins`: a training begins with them, so quantised weights are an
+// error.
 runtime::WeightsFile read_start(const RunArguments& a, const frontend::Model& model, bool begins = false);
 // Prepares the metrics of generated texts; to be called after the weights are loaded. Does nothing where the model has
 // no such metric.

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "codegen/emit.h"
 #include "ir/diagnostic.h"
 #include "runtime/files/write_file.h"
 #include "runtime/process/terminal.h"
@@ -72,9 +73,11 @@ std::filesystem::path file_of(const std::string& path) {
 
 // By how each of them begins: models, modules, loops, programs, kernel text, machine code, reports.
 bool is_result(std::string_view text) {
-  for (const std::string_view head : {"digraph \"", "graph @", "group @", "kernel @", "loops @",
-                                      "// An element is %x[offset]", "// The primitives on which kernel text is built",
-                                      "// The executions of one kernel text", "\177ELF", "{\"model\": "})
+  const std::string_view preamble = codegen::preamble();
+  if (text.starts_with(preamble.substr(0, preamble.find('\n')))) return true;
+  for (const std::string_view head :
+       {"digraph \"", "graph @", "group @", "kernel @", "loops @", "// An element is %x[offset]",
+        "// The executions of one kernel text", "\177ELF", "{\"model\": "})
     if (text.starts_with(head)) return true;
   // Words of a language begin these: the rest of their first lines is looked at, too.
   const size_t end = text.find('\n');

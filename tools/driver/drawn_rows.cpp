@@ -20,6 +20,9 @@ using runtime::data::Column;
 using runtime::data::numbered;
 using runtime::data::ReaderRequest;
 
+constexpr const char* kOtherGroups =
+    "another seed of \"draw\" makes other groups meet; without \"by\" classes count for nothing";
+
 std::vector<uint64_t> hash_rows(const Column& column, int64_t rows) {
   std::vector<uint64_t> hashes(static_cast<size_t>(rows));
   const auto bytes = static_cast<size_t>(column.row_bytes());
@@ -180,13 +183,12 @@ void DrawnRows::require_fold(size_t fold, int64_t rows, const std::vector<int64_
                       fmt::format("data: validation: by '{}': {} has {} {}, which do not make {} folds", draw.by.text,
                                   name, all[c], all[c] == 1 ? "row" : "rows", draw.folds),
                       "--folds takes a smaller number; without \"by\" classes count for nothing");
-    throw UserError(draw.by.where,
-                    fmt::format("data: validation: by '{}': {} has {} {}, and no {} row of fold {} of {} is of it",
-                                draw.by.text, name, all[c], all[c] == 1 ? "row" : "rows",
-                                in_fold[c] == 0 ? "validation" : "training", fold + 1, draw.folds),
-                    groups_.empty()
-                        ? "--folds takes a smaller number; without \"by\" classes count for nothing"
-                        : "another seed of \"draw\" makes other groups meet; without \"by\" classes count for nothing");
+    throw UserError(
+        draw.by.where,
+        fmt::format("data: validation: by '{}': {} has {} {}, and no {} row of fold {} of {} is of it", draw.by.text,
+                    name, all[c], all[c] == 1 ? "row" : "rows", in_fold[c] == 0 ? "validation" : "training", fold + 1,
+                    draw.folds),
+        groups_.empty() ? "--folds takes a smaller number; without \"by\" classes count for nothing" : kOtherGroups);
   }
 }
 
@@ -207,7 +209,7 @@ void DrawnRows::require_both_sides(const std::vector<uint8_t>& drawn, int64_t ke
                   "a fraction of {} needs {} rows of each class or more; without \"by\" the rows are drawn as a "
                   "whole",
                   data_.validation_fraction, std::max<int64_t>(needed, 2))
-            : "another seed of \"draw\" makes other groups meet; without \"by\" classes count for nothing");
+            : kOtherGroups);
   }
   const auto held = std::ranges::count(drawn, 1);
   if (held == 0 || held == rows_) {

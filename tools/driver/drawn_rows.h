@@ -20,7 +20,8 @@ class DrawnRows {
   DrawnRows(const frontend::Data& data, const runtime::data::ReaderRequest& train, const std::filesystem::path& root,
             int64_t rows);
   // Returns 1 for each validation row. Rows marked in `kept` stay with the training. Throws UserError where training or
-  // validation, or one of their classes, would have no rows (in any fold), and where a row of a fold would have to stay.
+  // validation, or one of their classes, would have no rows (in any fold), and where a row of a fold would have to
+  // stay.
   std::vector<uint8_t> draw(std::vector<uint8_t> kept) const;
 
  private:
