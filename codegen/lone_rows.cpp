@@ -8,8 +8,10 @@ namespace heddle::codegen {
 namespace {
 
 // The number of slices of the right side: along its matrices if there are several, else along its columns. A product
-// with a transposed left side has no lone rows; it keeps its slices, for which its workspace was planned.
+// with a transposed left side has no lone rows; it keeps its slices, for which its workspace was planned. So does one
+// with an int8 weight.
 int64_t slices(const Library& call) {
+  if (call.operands[1].dtype != "f32") return call.batch_split;
   if (const auto turned = call.integers.find("transpose_a"); turned != call.integers.end() && turned->second[0] != 0)
     return call.batch_split;
   constexpr int64_t kMost = 64, kFloats = int64_t{1} << 16;  // floats of a slice: about 20 us at 10 GB/s

@@ -47,12 +47,12 @@ Library describe_library(const Graph& kernel) {
             call.convolution = ConvolutionRoles{roles->image, roles->filter, roles->result};
           call.integers = integer_attrs(n);
         },
-        [&](const Movement&) {
-          // select makes only these: a broadcast along the last axis, added
-          call.epilogue.push_back({.op = "bias", .bias = true});
-        },
+        [](const Movement&) {},  // the vector of the next step
         [&](const Elementwise&) {
           if (call.op.empty()) return;  // a cast of bytes, which the operands' types say
+          const std::optional<Arithmetic> arithmetic = n.op->traits.arithmetic;
+          if (arithmetic == Arithmetic::product) call.epilogue.push_back({.op = "scale", .scale = true});
+          if (arithmetic == Arithmetic::sum) call.epilogue.push_back({.op = "bias", .bias = true});
           if (n.operands.size() == 1) call.epilogue.push_back({.op = n.op->name, .at_least = n.op->traits.at_least});
         },
         [&](const OneOf<Source, Lookup, Reduction, Primitive, Gradient, Call, Scan> auto&) {

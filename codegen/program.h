@@ -118,8 +118,9 @@ struct ConvolutionRoles {
 };
 // An operation that a library applies to a result before it writes it.
 struct EpilogueStep {
-  std::string op;                       // for printing: "bias", "relu"
-  bool bias = false;                    // adds the next operand, a vector along the last axis
+  std::string op;                       // for printing: "scale", "bias", "relu"
+  bool scale = false;                   // multiplies by the next operand, a vector along the last axis
+  bool bias = false;                    // adds the next operand, likewise
   std::optional<double> at_least = {};  // max(x, this); nan stays nan
 };
 // A library call. Shapes and attributes define what it computes; a device builds its primitives from them once.

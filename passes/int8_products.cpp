@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "ir/builder.h"
@@ -55,6 +56,11 @@ void remove_initial_value(Module& m, const std::string& weight) {
   }
 }
 
+// The axis in the file of an axis in memory.
+int64_t in_file(const Value& weight, int64_t axis) {
+  return weight.layout.empty() ? axis : weight.layout[static_cast<size_t>(axis)];
+}
+
 // Why the node cannot become an integer product of inputs by the weight, or "".
 std::string conflict(const Graph& g, const Node& n, ValueId weight, int64_t axis) {
   const bool second = n.operands.size() == 2 && n.operands[1] == weight && n.operands[0] != weight;
@@ -64,7 +70,8 @@ std::string conflict(const Graph& g, const Node& n, ValueId weight, int64_t axis
     const Signature s = signature(g, n);
     if (!f32 || s.flag("transpose_a") || g[weight].type.rank() != 2)
       return "it is another product than input by weight";
-    return axis == (s.flag("transpose_b") ? 0 : 1) ? "" : "its scales lie along another axis than its outputs";
+    const int64_t outputs = in_file(g[weight], s.flag("transpose_b") ? 0 : 1);
+    return axis == outputs ? "" : "its scales lie along another axis than its outputs";
   }
   const std::optional<ConvolutionRoles>& roles = n.op->traits.convolution;
   if (!roles) return "'" + n.op->name + "' reads it";
@@ -100,12 +107,40 @@ std::string conflict_of_wholes(const Graph& g, const Node& maker, ValueId weight
   return {};
 }
 
-std::string conflict(const Graph& g, ValueId weight, int64_t axis) {
+// --- weights of products whose inputs stay f32
+
+bool multiplies(const Node& n, ValueId weight) {
+  return n.op->traits.matrix_product && n.operands[1] == weight && n.operands[0] != weight;
+}
+bool is_turned(const Graph& g, const Node& product) { return signature(g, product).flag("transpose_b"); }
+
+// Whether the weight is read by products alone, and none reads it with its outputs first.
+bool lies_with_inputs_first(const std::vector<Place>& all) {
+  return std::ranges::all_of(all, [](const Place& place) {
+    const Graph& g = *place.graph;
+    return std::ranges::all_of(g[place.weight].uses,
+                               [&](NodeId n) { return multiplies(g[n], place.weight) && !is_turned(g, g[n]); });
+  });
+}
+
+std::string conflict_of_widened(const Graph& g, const Node& n, ValueId weight, int64_t axis, bool inputs_first) {
+  if (n.op->traits.rows_along != nullptr && n.operands[0] == weight && g[weight].type.rank() == 2)
+    return n.op->traits.rows_along(n) == 0 && in_file(g[weight], 0) == axis
+               ? ""
+               : "its scales lie along another axis than its rows";
+  if (n.op->traits.convolution) return "'" + n.op->name + "' reads it";
+  if (multiplies(n, weight) && !inputs_first && !is_turned(g, n)) return "its products read it in two ways";
+  return conflict(g, n, weight, axis);
+}
+
+std::string conflict(const Graph& g, ValueId weight, const Int8Weight& of, bool inputs_first) {
   if (g.updates.has_state(weight)) return "a run changes it";
   if (g.is_output(weight) || g.is_next(weight)) return "it is a result";
   for (const NodeId id : g[weight].uses) {
     const Node& n = g[id];
-    std::string why = is_maker(n) ? conflict_of_wholes(g, n, weight, axis) : conflict(g, n, weight, axis);
+    std::string why = of.input == Int8Weight::Input::f32 ? conflict_of_widened(g, n, weight, of.axis, inputs_first)
+                      : is_maker(n)                      ? conflict_of_wholes(g, n, weight, of.axis)
+                                                         : conflict(g, n, weight, of.axis);
     if (!why.empty()) return why;
   }
   return {};
@@ -152,18 +187,21 @@ struct Verdict {
 Verdict decide(const std::vector<Place>& all, const Int8Weight& weight, const Target& target) {
   double f32 = 0, int8 = 0;
   bool read = false, whole = false;
+  const bool inputs_first = lies_with_inputs_first(all);
   for (const Place& place : all) {
     const Graph& g = *place.graph;
-    if (std::string why = conflict(g, place.weight, weight.axis); !why.empty()) return {false, "f32: " + why};
+    if (std::string why = conflict(g, place.weight, weight, inputs_first); !why.empty()) return {false, "f32: " + why};
+    read = read || !g[place.weight].uses.empty();
+    if (weight.input == Int8Weight::Input::f32) continue;
     whole = whole || std::ranges::any_of(g[place.weight].uses, [&](NodeId n) { return is_maker(g[n]); });
     for (const NodeId id : products_by(g, place.weight)) {
       const Sizes s = sizes(g, g[id]);
       if (s.depth > kDeepest) return {false, fmt::format("f32: a sum of {} products may leave i32", s.depth)};
       f32 += seconds_in_f32(s, target), int8 += seconds_in_int8(s, target);
-      read = true;
     }
   }
   if (!read) return {false, "f32: no product reads it"};
+  if (weight.input == Int8Weight::Input::f32) return {true, "int8: it is widened as it is read"};
   if (whole && weight.input == Int8Weight::Input::by_row) return {false, "f32: its inputs have no range"};
   if (whole) return {true, "int8: it was trained in whole numbers"};
   constexpr double kMicro = 1e6;
@@ -182,6 +220,22 @@ class Rewriter {
     const ValueId steps = weight_.input == Int8Weight::Input::by_row ? steps_of_rows(n.operands[0]) : input_;
     const ValueId sums = product(n, as_bytes(b_("round", {in_steps(b_, n.operands[0], steps)})));
     end(id, scaled(sums, steps));
+  }
+
+  // The inputs stay f32.
+  void widen(NodeId id) {
+    const Node& n = begin(id);
+    if (n.op->traits.rows_along != nullptr) {
+      const ValueId rows = b_.cast(b_(n.op->name, {w_, n.operands[1]}, n.attrs), DType::f32);
+      const ValueId scales = b_(n.op->name, {scale_, n.operands[1]}, {{"axis", int64_t{0}}});
+      const Dims shape = b_.type(rows).dims;
+      Dims axes(shape.size() - 1);
+      std::iota(axes.begin(), axes.end(), 0);
+      return end(id, b_("mul", {rows, spread_along(b_, scales, axes, shape)}));
+    }
+    Attrs attrs = n.attrs;
+    attrs["transpose_b"] = true;
+    end(id, times_factor(b_, b_(n.op->name, {n.operands[0], b_.cast(w_, DType::f32)}, attrs), scale_));
   }
 
   // `maker` quantizes the weight. Its results are replaced by the int8 weight and the scales of the file.
@@ -238,6 +292,23 @@ class Rewriter {
   ValueId w_, scale_, input_;
 };
 
+// The weight with its outputs first.
+void turn(Value& weight) {
+  std::swap(weight.type.dims[0], weight.type.dims[1]);
+  weight.layout = weight.layout.empty() ? Layout{1, 0} : Layout{weight.layout[1], weight.layout[0]};
+}
+
+void rewrite_widened(const Place& place, const Int8Weight& weight) {
+  Graph& g = *place.graph;
+  const std::vector<NodeId> uses = g[place.weight].uses;
+  const ValueId scale =
+      g.add_input(int8_scale_name(weight.name), {DType::f32, {g[place.weight].type.dims[0]}}, Role::buffer);
+  g[place.weight].type.dtype = DType::i8;
+  Rewriter rewriter(g, weight, place.weight, scale, {});
+  for (const NodeId n : uses) rewriter.widen(n);
+  drop_erased(g);
+}
+
 void rewrite(const Place& place, const Int8Weight& weight) {
   Graph& g = *place.graph;
   const std::vector<NodeId> uses = g[place.weight].uses;
@@ -275,8 +346,10 @@ bool int8_products(Module& m, const std::vector<Int8Weight>& weights, const Opti
     options.note("int8_products", *all.front().graph, "%" + weight.name, verdict.reason);
     if (!verdict.taken) continue;
     remove_initial_value(m, weight.name);
+    const bool widened = weight.input == Int8Weight::Input::f32, turned = widened && lies_with_inputs_first(all);
     for (const Place& place : all) {
-      if (!place.graph->unused(place.weight)) rewrite(place, weight);
+      if (turned) turn((*place.graph)[place.weight]);
+      if (!place.graph->unused(place.weight)) widened ? rewrite_widened(place, weight) : rewrite(place, weight);
       (*place.graph)[place.weight].type.dtype = DType::i8;
     }
     changed = true;
@@ -288,7 +361,7 @@ std::vector<std::string> observe_inputs(Module& m, const std::vector<Int8Weight>
   std::vector<std::string> observed;
   for (const Int8Weight& weight : weights) {
     const std::vector<Place> all = places(m, weight.name);
-    const auto fits = [&](const Place& place) { return conflict(*place.graph, place.weight, weight.axis).empty(); };
+    const auto fits = [&](const Place& place) { return conflict(*place.graph, place.weight, weight, false).empty(); };
     if (all.empty() || !std::ranges::all_of(all, fits)) continue;
     for (const Place& place : all) {
       Graph& g = *place.graph;

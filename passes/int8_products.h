@@ -21,6 +21,12 @@
 // The f32 product of whole numbers has the same bits as the int8 product while its sums stay below 2^24. So such
 // products always become int8 where that is possible.
 //
+// Where few rows are multiplied, as in a program that writes text, reading the weight takes the time. There the inputs
+// stay f32, and the weight is widened as it is read. It lies with its outputs first:
+//
+//     %y = matmul(%x, %w)        ->   %s = matmul(%x, cast(%w)) {transpose_b = true};  %y = %s * %w.int8_scale
+//     %e = gather(%w, %ids)      ->   %e = cast(gather(%w, %ids)) * gather(%w.int8_scale, %ids)
+//
 // Any other product stays f32 if int8 is predicted to take longer. A weight is int8 in all graphs or in none. A library
 // executes the integer product later (passes/select). The pass runs before all other passes.
 #pragma once
@@ -33,11 +39,8 @@ namespace heddle::passes {
 
 // A weight that a file holds as int8. `axis` is the axis of its scales, in the shape of the file.
 struct Int8Weight {
-  enum class Input {
-    fixed_unsigned,
-    fixed_signed,
-    by_row
-  };  // the inputs: u8 or i8 with one scale for all of them, or i8 with one scale per row
+  // The inputs of its products: u8 or i8 with one scale for all of them, i8 with one scale per row, or as they are.
+  enum class Input { fixed_unsigned, fixed_signed, by_row, f32 };
   std::string name;
   int64_t axis = 0;
   Input input = Input::by_row;

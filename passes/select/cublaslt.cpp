@@ -20,7 +20,7 @@ std::string refusal(const Graph& g, const Node& n, const Target& target) {
 }
 
 // No relu in the epilogue: the library does not specify that its relu keeps nan.
-std::vector<EpilogueStep> epilogue(const Node& n) {
+std::vector<EpilogueStep> epilogue(const Graph& /*g*/, const Node& n) {
   if (n.op->traits.matrix_product) return {Bias{}};
   return {};
 }

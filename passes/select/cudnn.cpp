@@ -23,7 +23,7 @@ std::string refusal(const Graph& g, const Node& n, const Target& target) {
 
 // relu only behind a bias: the device tests with a nan in the bias whether an engine's relu keeps nan
 // (runtime/cuda/cudnn.h).
-std::vector<EpilogueStep> epilogue(const Node& n) {
+std::vector<EpilogueStep> epilogue(const Graph& /*g*/, const Node& n) {
   if (n.op->traits.convolution->result != ConvolutionRoles::kMade) return {};
   return {Bias{}, Activation{.takes = is_relu, .behind_bias = true}};
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 #include "ir/check.h"
 #include "ir/kernel/cost.h"
@@ -16,7 +17,7 @@ using namespace ir;
 namespace {
 
 // Whether v is a vector broadcast along the last axis, with one reader.
-bool is_bias(const Graph& g, ValueId v) {
+bool is_vector(const Graph& g, ValueId v) {
   const Node* n = g.def(v);
   if (!n || !n->op->traits.spread || !g.only_use(v).valid()) return false;
   const Dims& operand = g[n->operands[0]].type.dims;
@@ -25,13 +26,13 @@ bool is_bias(const Graph& g, ValueId v) {
          n->op->traits.spread(*n) == Dims{g[v].type.rank() - 1};
 }
 
-// The nodes that add a bias to y, if nothing else reads the values between; otherwise empty.
-std::vector<NodeId> bias_after(const Graph& g, ValueId y) {
-  const NodeId add = g.only_use(y);
-  if (!add.valid() || g[add].op->traits.arithmetic != Arithmetic::sum) return {};
-  const ValueId other = g[add].operands[g[add].operands[0] == y ? 1 : 0];
-  if (!is_bias(g, other)) return {};
-  return {g[other].def, add};
+// The nodes that add a vector to y, or multiply y by it, if nothing else reads the values between; otherwise empty.
+std::vector<NodeId> vector_after(const Graph& g, ValueId y, Arithmetic how) {
+  const NodeId next = g.only_use(y);
+  if (!next.valid() || g[next].op->traits.arithmetic != how) return {};
+  const ValueId other = g[next].operands[g[next].operands[0] == y ? 1 : 0];
+  if (!is_vector(g, other)) return {};
+  return {g[other].def, next};
 }
 
 std::vector<NodeId> activation_after(const Graph& g, ValueId y, const Activation& step) {
@@ -46,10 +47,12 @@ std::vector<std::vector<NodeId>> with_epilogue(const Graph& g, NodeId n, const L
   std::vector<std::vector<NodeId>> all{{n}};
   if (g[n].results.size() != 1) return all;
   ValueId y = g[n].results[0];
-  for (const EpilogueStep& step : library.epilogue(g[n])) {
+  for (const EpilogueStep& step : library.epilogue(g, g[n])) {
     const auto* activation = std::get_if<Activation>(&step);
     if (activation != nullptr && activation->behind_bias && all.size() == 1) continue;
-    const std::vector<NodeId> nodes = activation != nullptr ? activation_after(g, y, *activation) : bias_after(g, y);
+    const Arithmetic how = std::holds_alternative<Scale>(step) ? Arithmetic::product : Arithmetic::sum;
+    const std::vector<NodeId> nodes =
+        activation != nullptr ? activation_after(g, y, *activation) : vector_after(g, y, how);
     if (nodes.empty()) continue;
     std::vector<NodeId> members = all.front();
     members.insert(members.end(), nodes.begin(), nodes.end());
@@ -59,8 +62,7 @@ std::vector<std::vector<NodeId>> with_epilogue(const Graph& g, NodeId n, const L
   return all;
 }
 
-// The nodes that compute operands and that the call can include. They are in the order of the operands, like the
-// arguments of the call.
+// The nodes that compute operands and that the call can include.
 std::vector<NodeId> prologue(const Graph& g, const Node& n, const Library& library) {
   std::vector<NodeId> nodes;
   if (library.prologue == nullptr) return nodes;
@@ -68,6 +70,27 @@ std::vector<NodeId> prologue(const Graph& g, const Node& n, const Library& libra
     if (const Node* operand = g.def(v); operand != nullptr && library.prologue(g, *operand))
       if (std::ranges::count(nodes, g[v].def) == 0) nodes.push_back(g[v].def);
   return nodes;
+}
+
+// Sorts the arguments: first those of the head, in the order of its operands, then those of the epilogue. A node of the
+// prologue stands before the head, and so would its argument.
+void sort_arguments(Extract& call) {
+  const Graph& kernel = call.kernel;
+  const Node& head = head_of(kernel);
+  const auto place = [&](size_t argument) {
+    const ValueId input = kernel.inputs[argument];
+    const auto reads = [&](ValueId v) {
+      return v == input || (kernel.def(v) != nullptr && kernel.def(v)->operands[0] == input);
+    };
+    return std::ranges::find_if(head.operands, reads) - head.operands.begin();
+  };
+  std::vector<size_t> order(kernel.inputs.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, place);
+  Values inputs, operands;
+  for (const size_t i : order) inputs.push_back(kernel.inputs[i]), operands.push_back(call.operands[i]);
+  call.kernel.inputs = std::move(inputs);
+  call.operands = std::move(operands);
 }
 
 // Offers a call of these nodes: the node and its epilogue steps.
@@ -80,6 +103,7 @@ Offer offer_with(const AvailableLibrary& available, const Asked& asked, const st
   offer.copied = {offer.nodes.begin(), offer.nodes.end()};
   std::ranges::copy(members, std::back_inserter(offer.nodes));
   Extract call = extract(g, offer.nodes, read_results(g, offer.nodes.back()), Slots::separate);
+  sort_arguments(call);
   call.kernel.name = kernel_name(call.kernel);
   const LibraryPlan plan = library.plan(call.kernel, target);
   KernelSchedule& schedule = call.kernel.schedule.emplace();

@@ -23,14 +23,15 @@ struct LibraryPlan {
   ir::ProductPrecision precision = ir::ProductPrecision::f32;
 };
 
-// An epilogue step that adds a vector along the last axis.
+// Epilogue steps that multiply by a vector along the last axis, or add one.
+struct Scale {};
 struct Bias {};
 // An epilogue step that applies an operator with one operand.
 struct Activation {
   bool (*takes)(const ir::OpDef& op);  // whether the library can apply the operator
   bool behind_bias = false;            // only directly behind a bias
 };
-using EpilogueStep = std::variant<Bias, Activation>;
+using EpilogueStep = std::variant<Scale, Bias, Activation>;
 
 struct Library {
   std::string name;  // also `impl` in the schedules of its calls
@@ -42,7 +43,7 @@ struct Library {
   bool (*prologue)(const ir::Graph& g, const ir::Node& operand) = nullptr;
   // The steps that a call can apply to its result, in this order. Each may be missing. If the installed library has no
   // primitive with all steps found, the last ones become generated text.
-  std::vector<EpilogueStep> (*epilogue)(const ir::Node& n);
+  std::vector<EpilogueStep> (*epilogue)(const ir::Graph& g, const ir::Node& n);
   // How to execute the call. `kernel` holds the node and its epilogue.
   LibraryPlan (*plan)(const ir::Graph& kernel, const ir::Target& target);
   // The time of the call, if the library has figures, such as a table. nullptr: it is estimated (ir/kernel/cost.h).

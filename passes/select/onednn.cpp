@@ -31,6 +31,23 @@ bool multiplies_bytes(const Graph& g, const Node& n) {
          g[b->operands[0]].type.dtype == DType::i8;
 }
 
+// A cast of an int8 weight to f32 (passes/int8_products.h).
+bool widens_weight(const Graph& g, const Node& n) {
+  const Value& from = g[n.operands[0]];
+  return n.op->traits.converts && from.role == Role::param && from.type.dtype == DType::i8 &&
+         g[n.results[0]].type.dtype == DType::f32;
+}
+
+// A product of f32 by an int8 weight.
+bool reads_int8_weight(const Graph& g, const Node& n) {
+  if (!n.op->traits.matrix_product || g[n.operands[1]].type.rank() != 2) return false;
+  const Signature s = signature(g, n);
+  const Node* b = g.def(n.operands[1]);
+  return !s.flag("transpose_a") && s.flag("transpose_b") && b != nullptr && widens_weight(g, *b);
+}
+
+bool widens(const Graph& g, const Node& n) { return widens_bytes(g, n) || widens_weight(g, n); }
+
 std::string refusal(const Graph& g, const Node& n, const Target& target) {
   constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
   if (!n.op->traits.matrix_product && !n.op->traits.convolution)
@@ -57,7 +74,8 @@ bool is_convolution_that_makes(const Node& n, int ConvolutionRoles::*array) {
 // The runtime applies max(x, 0) in its own loop, which keeps nan (runtime/host/onednn_parts.h).
 bool is_relu(const OpDef& op) { return op.traits.at_least == 0.0; }
 
-std::vector<EpilogueStep> epilogue(const Node& n) {
+std::vector<EpilogueStep> epilogue(const Graph& g, const Node& n) {
+  if (reads_int8_weight(g, n)) return {Scale{}, Bias{}, Activation{is_relu}};
   if (n.op->traits.matrix_product || is_convolution_that_makes(n, &ConvolutionRoles::result))
     return {Bias{}, Activation{is_relu}};
   return {};
@@ -91,9 +109,18 @@ double worth(double flops, bool columns_by_rows) {
   return columns_by_rows ? large : std::max({large, std::min(2.0, flops / 1e6), std::min(4.0, flops / 2e6)});
 }
 
+// An int8 weight is cut by its size: where few rows are multiplied, reading it takes the time.
+std::optional<int64_t> weight_slices(const Graph& kernel, const Node& n, int64_t most) {
+  constexpr int64_t kWholes = int64_t{1} << 16;
+  const Node* cast = kernel.def(n.operands[1]);
+  if (cast == nullptr || kernel[n.operands[1]].type.dtype != DType::f32) return std::nullopt;
+  return std::clamp<int64_t>(kernel[n.operands[1]].type.elements() / kWholes, 1, most);
+}
+
 LibraryPlan plan(const Graph& kernel, const Target& /*target*/) {
   constexpr int64_t kMost = 64;
   const Node& n = head_of(kernel);
+  if (const std::optional<int64_t> slices = weight_slices(kernel, n, kMost)) return {.slices = *slices};
   const bool columns_by_rows = n.op->traits.matrix_product && signature(kernel, n).flag("transpose_a");
   const double slices = worth(moved_and_computed(kernel).flops, columns_by_rows);
   // Host processors have units for bf16, but none for tf32.
@@ -109,7 +136,7 @@ LibraryPlan plan(const Graph& kernel, const Target& /*target*/) {
 
 const Library& onednn() {
   static const Library kLibrary{
-      .name = "onednn", .refusal = refusal, .prologue = widens_bytes, .epilogue = epilogue, .plan = plan};
+      .name = "onednn", .refusal = refusal, .prologue = widens, .epilogue = epilogue, .plan = plan};
   return kLibrary;
 }
 

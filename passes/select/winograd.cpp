@@ -63,7 +63,7 @@ std::string refusal(const Graph& g, const Node& n, const Target& target) {
   return {};
 }
 
-std::vector<EpilogueStep> epilogue(const Node& n) { return onednn().epilogue(n); }
+std::vector<EpilogueStep> epilogue(const Graph& g, const Node& n) { return onednn().epilogue(g, n); }
 
 LibraryPlan plan(const Graph& kernel, const Target& target) { return {.slices = onednn().plan(kernel, target).slices}; }
 

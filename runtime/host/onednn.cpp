@@ -43,7 +43,8 @@ std::string unsupported(const codegen::Library& call) {
   all.insert(all.end(), call.results.begin(), call.results.end());
   for (const auto& t : all) {
     if (call.convolution && t.dims.size() > 5) return fmt::format("a convolution of rank {}", t.dims.size());
-    if (t.dtype != "f32" && !onednn::multiplies_bytes(call)) return fmt::format("dtype {}", t.dtype);
+    const bool weight = onednn::widens_weight(call) && &t == &all[1];
+    if (t.dtype != "f32" && !weight && !onednn::multiplies_bytes(call)) return fmt::format("dtype {}", t.dtype);
     if (std::find(t.dims.begin(), t.dims.end(), 0) != t.dims.end()) return "an empty tensor";
   }
   if (onednn::multiplies_bytes(call)) {
@@ -51,6 +52,7 @@ std::string unsupported(const codegen::Library& call) {
     return call.epilogue.empty() ? "" : fmt::format("epilogue {} on whole numbers", call.epilogue[0].op);
   }
   auto step = call.epilogue.begin();
+  if (step != call.epilogue.end() && step->scale && onednn::widens_weight(call)) ++step;
   if (step != call.epilogue.end() && step->bias) ++step;
   if (step != call.epilogue.end() && step->at_least == 0.0) ++step;
   if (step != call.epilogue.end()) return fmt::format("epilogue {}", step->op);
@@ -118,8 +120,9 @@ void move_pointers(OnednnParts& p, Move move) {
     for (OnednnTask& t : tasks) {
       move_to(t.addition.total, move), move_to(t.addition.from, move), move_to(t.addition.to, move);
       move_to(t.relu.first, move), move_to(t.placement.from, move), move_to(t.placement.to, move);
-      move_to(t.rows.first.a, move), move_to(t.rows.first.b, move), move_to(t.rows.first.bias, move);
-      move_to(t.rows.first.c, move);
+      RowProduct& rows = t.rows.first;
+      move_to(rows.a, move), move_to(rows.b, move), move_to(rows.wholes, move), move_to(rows.room, move);
+      move_to(rows.scale, move), move_to(rows.bias, move), move_to(rows.c, move);
     }
   };
   of_tasks(p.before);

@@ -66,6 +66,8 @@ inline dnnl::fpmath_mode fpmath_mode(const std::string& precision) {
 
 // Whether the call multiplies integers, u8 or i8 by i8, with sums in i32 (onednn_int8.cpp).
 bool multiplies_bytes(const codegen::Library& call);
+// Whether the call multiplies f32 by a transposed i8 matrix, which row_product.h does.
+bool widens_weight(const codegen::Library& call);
 
 // Builds the parts of one call.
 class Builder {
@@ -107,6 +109,9 @@ class Builder {
     return parts_.memories.back().get();
   }
 
+  bool has_scale() const {
+    return std::ranges::any_of(call_.epilogue, [](const codegen::EpilogueStep& step) { return step.scale; });
+  }
   bool has_bias() const {
     return std::ranges::any_of(call_.epilogue, [](const codegen::EpilogueStep& step) { return step.bias; });
   }

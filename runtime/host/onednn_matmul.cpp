@@ -37,14 +37,27 @@ void Builder::matmul() {
   }
 }
 
-// Whether rows are computed alone (row_product.h): the program asks for it, and a's rows lie without gaps.
-bool Builder::has_lone_rows(const Product& p) const { return integers(call_, "lone_rows", {0})[0] != 0 && !p.ta; }
+bool widens_weight(const codegen::Library& call) {
+  return call.matrix_product && call.operands.size() >= 2 && call.operands[0].dtype == "f32" &&
+         call.operands[1].dtype == "i8" && call.operands[1].dims.size() == 2 &&
+         integers(call, "transpose_a", {0})[0] == 0 && integers(call, "transpose_b", {0})[0] != 0;
+}
+
+// Whether rows are computed alone (row_product.h): the program asks for it, and a's rows lie without gaps. Weights of
+// 8 bits are multiplied in this way alone.
+bool Builder::has_lone_rows(const Product& p) const {
+  return widens_weight(call_) || (integers(call_, "lone_rows", {0})[0] != 0 && !p.ta);
+}
 
 void Builder::row_slice(const Product& p, const Product& part, int64_t batch, int64_t row, int64_t column) {
   float* const c = at(result(), batch * p.m * p.n + row * p.n + column);
+  const bool widens = widens_weight(call_);
+  const int64_t b = batch * p.k * p.n + column * (p.tb ? p.k : 1);
   RowProducts products{.first = {.a = at(operand(0), batch * p.m * p.k + row * p.k),
-                                 .b = at(operand(1), batch * p.k * p.n + column * (p.tb ? p.k : 1)),
-                                 .bias = has_bias() ? at(operand(2), column) : nullptr,
+                                 .b = widens ? nullptr : at(operand(1), b),
+                                 .wholes = widens ? reinterpret_cast<const int8_t*>(bytes_of(1, b)) : nullptr,
+                                 .scale = has_scale() ? at(operand(2), column) : nullptr,
+                                 .bias = has_bias() ? at(operand(has_scale() ? 3 : 2), column) : nullptr,
                                  .c = c,
                                  .m = part.m,
                                  .n = part.n,
@@ -57,6 +70,7 @@ void Builder::row_slice(const Product& p, const Product& part, int64_t batch, in
                        .a_apart = p.m * p.k,
                        .b_apart = p.k * p.n,
                        .c_apart = p.m * p.n};
+  if (widens) products.first.room = take(static_cast<size_t>(room_for_wholes(products.first)) * sizeof(float));
   OnednnTask task{.rows = products};
   if (has_relu()) task.relu = {c, part.batch * part.m, part.n, p.n};
   parts_.slices.emplace_back().push_back(std::move(task));

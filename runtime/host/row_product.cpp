@@ -43,6 +43,9 @@ struct Group {
   [[gnu::always_inline]] void add(const Group& x) {
     for (size_t i = 0; i < kParts; ++i) part[i] += x.part[i];
   }
+  [[gnu::always_inline]] void multiply_by(const Group& x) {
+    for (size_t i = 0; i < kParts; ++i) part[i] *= x.part[i];
+  }
   [[gnu::always_inline]] float sum() const {
     Half low, high;
     std::memcpy(&low, part, sizeof low);
@@ -52,6 +55,11 @@ struct Group {
     return (four[0] + four[2]) + (four[1] + four[3]);
   }
 };
+
+[[gnu::always_inline]] inline void put(const RowProduct& p, int64_t row, int64_t column, float sum) {
+  const float scale = p.scale == nullptr ? 1.0F : p.scale[column], bias = p.bias == nullptr ? 0.0F : p.bias[column];
+  p.c[row * p.c_stride + column] = sum * scale + bias;
+}
 
 // kRows rows of a times kColumns rows of b.
 template <class Vector, int kRows, int kColumns>
@@ -77,8 +85,7 @@ template <class Vector, int kRows, int kColumns>
   if (const int64_t rest = p.k - i; rest > 0)
     turn([rest](const float* from) __attribute__((always_inline)) { return G::load(from, rest); });
   for (int r = 0; r < kRows; ++r)
-    for (int c = 0; c < kColumns; ++c)
-      p.c[(row + r) * p.c_stride + column + c] = sums[r][c].sum() + (p.bias == nullptr ? 0.0F : p.bias[column + c]);
+    for (int c = 0; c < kColumns; ++c) put(p, row + r, column + c, sums[r][c].sum());
 }
 
 template <class Vector, int kColumns>
@@ -137,6 +144,7 @@ template <class Vector, int kRows, int kGroups>
   for (int r = 0; r < kRows; ++r)
     for (int g = 0; g < kGroups; ++g) {
       const int64_t at = column + g * kLanes, count = g + 1 < kGroups ? kLanes : last;
+      if (p.scale != nullptr) totals[r][g].multiply_by(G::load(p.scale + at, count));
       if (p.bias != nullptr) totals[r][g].add(G::load(p.bias + at, count));
       std::memcpy(p.c + (row + r) * p.c_stride + at, &totals[r][g], static_cast<size_t>(count) * sizeof(float));
     }
@@ -164,14 +172,97 @@ template <class Vector>
   for (; column < p.n; column += kLanes) columns_of_all<Vector, 1>(p, column, std::min(kLanes, p.n - column));
 }
 
-void portable(const RowProduct& p) { body<Half>(p); }
+// --- whole numbers. 64 of them are one vector of 16 words, and become floats within it: the first byte of each word, then
+// the second one, and so on. Rows of a are sorted in the same way, and end in zeros.
+constexpr int64_t kBytesOfWord = 4, kWholes = kBytesOfWord * kLanes, kRowsAtOnce = 4;
+
+int64_t sorted_length(int64_t k) { return (k + kWholes - 1) / kWholes * kWholes; }
+
+[[gnu::always_inline]] inline void sort_row(const float* row, int64_t k, float* __restrict to) {
+  for (; k >= kWholes; k -= kWholes, row += kWholes, to += kWholes)
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      const float* const word = row + lane * kBytesOfWord;
+      to[lane] = word[0], to[lane + kLanes] = word[1], to[lane + 2 * kLanes] = word[2], to[lane + 3 * kLanes] = word[3];
+    }
+  if (k == 0) return;
+  std::fill_n(to, kWholes, 0.0F);
+  for (int64_t i = 0; i < k; ++i) to[i % kBytesOfWord * kLanes + i / kBytesOfWord] = row[i];
+}
+
+template <class Vector>
+struct Words {
+  using Part [[gnu::vector_size(sizeof(Vector))]] = int32_t;
+  static constexpr size_t kParts = Group<Vector>::kParts;
+  Part part[kParts] = {};
+
+  [[gnu::always_inline]] explicit Words(const int8_t* from) { std::memcpy(&part, from, sizeof part); }
+  [[gnu::always_inline]] Words(const int8_t* from, int64_t count) {  // zeros behind these
+    std::memcpy(&part, from, static_cast<size_t>(count));
+  }
+  template <int kByte>
+  [[gnu::always_inline]] Group<Vector> floats() const {
+    constexpr int kBits = 8, kHighest = kBits * static_cast<int>(kBytesOfWord - 1);
+    Group<Vector> g;
+    for (size_t i = 0; i < kParts; ++i)
+      g.part[i] = __builtin_convertvector((part[i] << (kHighest - kBits * kByte)) >> kHighest, Vector);
+    return g;
+  }
+};
+
+// kRows sorted rows of a times kColumns rows of b.
+template <class Vector, int kRows, int kColumns>
+[[gnu::always_inline]] inline void dots_of_wholes(const RowProduct& p, int64_t row, int64_t column) {
+  using G = Group<Vector>;
+  G sums[kRows][kColumns] = {};
+  const float* a = p.room;
+  const int64_t length = sorted_length(p.k);
+  const int8_t* b = p.wholes + column * p.b_stride;
+  const auto add = [&](const Words<Vector>& words, int c) __attribute__((always_inline)) {
+    const auto products = [&](const G& y, int64_t byte) __attribute__((always_inline)) {
+      for (int r = 0; r < kRows; ++r) sums[r][c].add_product(G::load(a + r * length + byte * kLanes), y);
+    };
+    products(words.template floats<0>(), 0), products(words.template floats<1>(), 1);
+    products(words.template floats<2>(), 2), products(words.template floats<3>(), 3);
+  };
+  int64_t i = 0;
+  for (; i + kWholes <= p.k; i += kWholes, a += kWholes, b += kWholes)
+    for (int c = 0; c < kColumns; ++c) {
+      __builtin_prefetch(b + (c + kColumns) * p.b_stride);
+      add(Words<Vector>(b + c * p.b_stride), c);
+    }
+  if (const int64_t rest = p.k - i; rest > 0)
+    for (int c = 0; c < kColumns; ++c) add(Words<Vector>(b + c * p.b_stride, rest), c);
+  for (int r = 0; r < kRows; ++r)
+    for (int c = 0; c < kColumns; ++c) put(p, row + r, column + c, sums[r][c].sum());
+}
+
+template <class Vector, int kRows>
+[[gnu::always_inline]] inline void rows_of_wholes(const RowProduct& p, int64_t row) {
+  constexpr int kAtOnce = sizeof(Vector) == 64 ? 4 : 1;
+  for (int64_t r = 0; r < kRows; ++r) sort_row(p.a + (row + r) * p.k, p.k, p.room + r * sorted_length(p.k));
+  int64_t column = 0;
+  for (; column + kAtOnce <= p.n; column += kAtOnce) dots_of_wholes<Vector, kRows, kAtOnce>(p, row, column);
+  for (; column < p.n; ++column) dots_of_wholes<Vector, kRows, 1>(p, row, column);
+}
+
+template <class Vector>
+[[gnu::always_inline]] inline void multiply_rows(const RowProduct& p) {
+  if (p.wholes == nullptr) return body<Vector>(p);
+  int64_t row = 0;
+  for (; row + kRowsAtOnce <= p.m; row += kRowsAtOnce) rows_of_wholes<Vector, kRowsAtOnce>(p, row);
+  for (; row < p.m; ++row) rows_of_wholes<Vector, 1>(p, row);
+}
+
+void portable(const RowProduct& p) { multiply_rows<Half>(p); }
 
 #if defined(__x86_64__)
-[[gnu::target("avx2,fma")]] void with_avx2(const RowProduct& p) { body<Half>(p); }
-[[gnu::target("avx512f,avx512dq,fma")]] void with_avx512(const RowProduct& p) { body<Wide>(p); }
+[[gnu::target("avx2,fma")]] void with_avx2(const RowProduct& p) { multiply_rows<Half>(p); }
+[[gnu::target("avx512f,avx512dq,fma")]] void with_avx512(const RowProduct& p) { multiply_rows<Wide>(p); }
 #endif
 
 }  // namespace
+
+int64_t room_for_wholes(const RowProduct& p) { return kRowsAtOnce * sorted_length(p.k); }
 
 std::vector<RowProductCode> row_product_codes() {
   std::vector<RowProductCode> codes;

@@ -89,7 +89,7 @@ std::string told(const WeightsFile& file, bool stores_bf16) {
   }
   if (kinds.empty()) return {};
   return fmt::format("{}: {} become{} f32{}: {}", file.name, all == 1 ? "1 tensor" : fmt::format("{} tensors", all),
-                     all == 1 ? "s" : "", int8 ? " except in int8 products" : "", fmt::join(kinds, ", "));
+                     all == 1 ? "s" : "", int8 ? " except where int8 is used" : "", fmt::join(kinds, ", "));
 }
 
 // With what is lost told in `note`.

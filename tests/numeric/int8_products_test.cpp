@@ -258,6 +258,117 @@ TEST(Int8Products, LeaveWhatIsNoProductByTheWeight) {
   EXPECT_FALSE(passes::int8_products(m, weight(Int8Weight::Input::by_row, "absent"), slow_in_f32()));
 }
 
+// --- weights that are widened as they are read
+
+// relu(x w + b), w as it lies in a file: inputs first.
+Module dense_by_inputs(int64_t m, int64_t k, int64_t n) {
+  Module module = dense(m, k, n);
+  Graph& g = module.graphs[0];
+  Node& product = g[g[g.find("y")].def];
+  g[g.find("w")].type.dims = {k, n};
+  product.attrs.erase("transpose_b");
+  return module;
+}
+
+// A table whose rows are looked up, and which is the last matrix, too.
+Module tied(int64_t m, int64_t rows, int64_t width) {
+  Module module;
+  Graph& g = module.graphs.emplace_back();
+  g.name = "predict";
+  Builder b(g);
+  const ValueId ids = g.add_input("ids", {DType::i32, {m}}, Role::input);
+  const ValueId w = g.add_input("w", {DType::f32, {rows, width}}, Role::param);
+  const ValueId x = b("gather", {w, ids}, {{"axis", int64_t{0}}}, "x");
+  g.outputs = {b("matmul", {b("relu", {x}), w}, {{"transpose_b", true}}, "y")};
+  return module;
+}
+
+std::vector<Int8Weight> widened(int64_t axis = 0) {
+  return {{.name = "w", .axis = axis, .input = Int8Weight::Input::f32}};
+}
+
+// The weight as f32, in the shape of the file: `turned` where it lies with its outputs first, and the file does not.
+Tensor dequantized(const NamedTensors& inputs, bool turned) {
+  const Tensor &w = inputs.at("w"), &scale = inputs.at("w.int8_scale");
+  const int64_t outputs = w.type.dims[0], k = w.type.dims[1];
+  Tensor f({DType::f32, turned ? Dims{k, outputs} : Dims{outputs, k}});
+  for (int64_t o = 0; o < outputs; ++o)
+    for (int64_t i = 0; i < k; ++i)
+      f.set(turned ? i * outputs + o : o * k + i,
+            static_cast<double>(w.integer[static_cast<size_t>(o * k + i)]) * scale.real[static_cast<size_t>(o)]);
+  return f;
+}
+
+// The program of the int8 weight against the evaluator with the f32 weight: by the library and as generated text.
+void expect_as_f32(const Module& f32, int64_t axis, bool turned, double bound) {
+  Module m = f32;
+  ASSERT_TRUE(passes::int8_products(m, widened(axis), {}));
+  EXPECT_EQ(verify(m), std::vector<std::string>());
+  const Graph& g = m.graphs[0];
+  EXPECT_EQ(g[g.find("w")].type.dtype, DType::i8);
+  EXPECT_EQ(g[g.find("w")].layout, turned ? Layout({1, 0}) : Layout());
+  NamedTensors inputs = inputs_of(m);
+  if (inputs.contains("ids"))
+    for (size_t i = 0; i < inputs["ids"].integer.size(); ++i)
+      inputs["ids"].integer[i] = static_cast<int64_t>(3 * i + 1) % g[g.find("w")].type.dims[0];
+  NamedTensors as_f32 = inputs;
+  as_f32["w"] = dequantized(inputs, turned);
+  const std::vector<double> exact = evaluate(f32, f32.graphs[0], as_f32).outputs.at(0).real;
+  Module planned = m;
+  passes::run_pipeline(planned, host_options());
+  const bool has_sum = dequantized(inputs, false).type.dims[1] > 1;
+  EXPECT_EQ(has_sum, std::ranges::any_of(planned.kernels, [](const Graph& k) {
+              return calls_library(k) && k.inputs.size() >= 3 && k[k.inputs[0]].type.dtype == DType::f32 &&
+                     k[k.inputs[1]].type.dtype == DType::i8 && k[k.outputs[0]].type.dtype == DType::f32;
+            }));
+  for (const bool library : {false, true})
+    for (const int threads : {1, 3}) {
+      const std::vector<double> y = run(m, inputs, {.threads = threads, .library = library});
+      ASSERT_EQ(y.size(), exact.size());
+      for (size_t i = 0; i < y.size(); ++i)
+        ASSERT_NEAR(y[i], exact[i], bound) << i << (library ? " by the library" : "");
+    }
+}
+
+TEST(Int8Weights, AreReadAsTheirProductsWithTheScales) {
+  for (const int64_t k : {1, 63, 64, 65, 300})
+    for (const int64_t m : {2, 3, 5}) {
+      const double bound = 2e-5 * static_cast<double>(k + 8);
+      expect_as_f32(dense(m, k, 70), 0, false, bound);
+      expect_as_f32(dense_by_inputs(m, k, 70), 1, true, bound);
+      expect_as_f32(tied(m, 97, k), 0, false, bound);
+    }
+}
+
+// Scale, bias and relu are one call, and the slices are those of the weight's size.
+TEST(Int8Weights, AreMultipliedInOneCall) {
+  Module m = dense(2, 768, 512);
+  Builder b(m.graphs[0]);
+  m.graphs[0].outputs = {b("relu", {m.graphs[0].outputs[0]})};
+  ASSERT_TRUE(passes::int8_products(m, widened(), {}));
+  passes::run_pipeline(m, host_options());
+  ASSERT_EQ(m.kernels.size(), 1);
+  EXPECT_EQ(m.kernels[0].inputs.size(), 4);
+  EXPECT_EQ(std::get<schedules::LibraryCall>(m.kernels[0].schedule->how).batch_split, 6);
+}
+
+TEST(Int8Weights, StayF32WhereTheyAreReadOtherwise) {
+  EXPECT_EQ(reason(dense(4, 8, 8), widened(1), {}), "f32: its scales lie along another axis than its outputs");
+  EXPECT_EQ(reason(tied(4, 8, 8), widened(1), {}), "f32: its scales lie along another axis than its rows");
+  EXPECT_EQ(reason(dense_by_inputs(4, 8, 8), widened(0), {}),
+            "f32: its scales lie along another axis than its outputs");
+  Module m = dense(4, 8, 8);
+  Builder b(m.graphs[0]);
+  m.graphs[0].outputs.push_back(b("matmul", {m.graphs[0].find("x"), m.graphs[0].find("w")}));
+  EXPECT_EQ(reason(m, widened(), {}), "f32: its products read it in two ways");
+  m = convolutions();
+  EXPECT_EQ(reason(m, widened(), {}), "f32: 'conv2d' reads it");
+  m = dense(4, 8, 8);
+  Builder exp(m.graphs[0]);
+  m.graphs[0].outputs.push_back(exp("exp", {m.graphs[0].find("w")}));
+  EXPECT_EQ(reason(m, widened(), {}), "f32: 'exp' reads it");
+}
+
 TEST(Int8Products, InputsAreObserved) {
   Module m = convolutions();
   EXPECT_EQ(

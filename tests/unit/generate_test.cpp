@@ -9,7 +9,9 @@
 #include "runtime/files/temporary.h"
 #include "runtime/files/write_file.h"
 #include "runtime/text/train.h"
+#include "runtime/weights/read_weights.h"
 #include "tools/api/heddle.h"
+#include "tools/driver/quantize_weights.h"
 #include "tools/generate/written_text.h"
 
 namespace heddle {
@@ -54,6 +56,35 @@ void expect_equal(const Generated& a, const Generated& b) {
   EXPECT_EQ(a.tokens, b.tokens);
   EXPECT_EQ(a.log_probabilities, b.log_probabilities);  // bit for bit
   EXPECT_EQ(a.end, b.end);
+}
+
+// A program that was compiled for f32 weights is not used for int8 weights, nor the other way round.
+TEST_F(Generate, ReadsInt8WeightsWhereTheyAreLoaded) {
+  const std::string text = attends(12, 5, 64), f32 = folder_.path() + "/f32", int8 = folder_.path() + "/int8";
+  Model made = model(text);
+  made.save(f32);
+  std::vector<frontend::ProductWeight> weights(2);
+  weights[0] = {.name = "x.weight", .use = frontend::WeightUse::table, .axis = 0};
+  weights[1] = {.name = "logits.weight", .use = frontend::WeightUse::matrix, .axis = 0};
+  runtime::write_safetensors(
+      int8, driver::quantize_weights(runtime::read_weights(f32).file, weights, {.keep = {}, .model = "writer"}).file);
+  const GenerateOptions options{
+      .tokens = 9, .temperature = 0, .seed = 3, .tokenizer = tokenizer({"a", "b", "c", "d", "e"})};
+  std::vector<std::vector<std::vector<Generated>>> written;
+  Model reader = Model::parse(
+      text, {.device = "host", .threads = 1, .note = [this](const std::string& note) { notes_.push_back(note); }});
+  for (const std::string& path : {f32, int8, int8, f32}) {
+    reader.load_weights(path);
+    written.push_back(reader.generate({{"a"}, {"dcc"}}, options));
+  }
+  EXPECT_EQ(std::ranges::count_if(notes_, [](const std::string& n) { return n.find("read as int8") != n.npos; }), 1);
+  for (size_t i = 0; i < 2; ++i) {
+    expect_equal(written[0][i][0], written[3][i][0]);
+    expect_equal(written[1][i][0], written[2][i][0]);
+    EXPECT_NE(written[0][i][0].log_probabilities, written[1][i][0].log_probabilities);
+    for (size_t t = 0; t < 9; ++t)
+      EXPECT_NEAR(written[0][i][0].log_probabilities[t], written[1][i][0].log_probabilities[t], 0.1);
+  }
 }
 
 // Five texts in rows of three and of ten, with prompts of different lengths: rows are taken over as texts end.

@@ -205,7 +205,7 @@ TEST_F(DamagedTest, ReadsWhatIsWhole) {
   int8();
   scale({2, 1}, {0.5F, 2});
   EXPECT_EQ(values_of<float>(dequantized(file_), "w"), (std::vector<float>{0.5F, 1, 6, -256}));
-  EXPECT_EQ(converted_weights(file_).note, "file: 1 tensor becomes f32 except in int8 products: 1 from int8 (w)");
+  EXPECT_EQ(converted_weights(file_).note, "file: 1 tensor becomes f32 except where int8 is used: 1 from int8 (w)");
   EXPECT_EQ(logical_tensors(file_).at(0).type, "int8");
 }
 

@@ -111,6 +111,79 @@ TEST(RowProduct, AllProcessorsThatFuseHaveTheSameBits) {
   }
 }
 
+// --- whole numbers
+
+std::vector<int8_t> wholes_of(int64_t count) {
+  std::mt19937 random(4);
+  std::vector<int8_t> x(static_cast<size_t>(count));
+  for (int8_t& v : x) v = static_cast<int8_t>(static_cast<int>(random() % 256) - 128);
+  return x;
+}
+
+class Wholes {
+ public:
+  explicit Wholes(const Case& c)
+      : case_(c), a_(drawn(c.m * c.k, 1)), b_(wholes_of(c.n * c.k)), scale_(drawn(c.n, 2)), bias_(drawn(c.n, 3)) {}
+  Floats product(const RowProductCode& code, int64_t first, int64_t rows) const {
+    Floats c(static_cast<size_t>(rows * (case_.n + 1)), 7.0F);
+    RowProduct p{.a = a_.data() + first * case_.k,
+                 .wholes = b_.data(),
+                 .scale = scale_.data(),
+                 .bias = bias_.data(),
+                 .c = c.data(),
+                 .m = rows,
+                 .n = case_.n,
+                 .k = case_.k,
+                 .b_stride = case_.k,
+                 .c_stride = case_.n + 1,
+                 .transposed = true};
+    Floats room(static_cast<size_t>(room_for_wholes(p)) + 1, 7.0F);
+    p.room = room.data();
+    code.multiply(p);
+    EXPECT_EQ(room.back(), 7.0F);
+    return c;
+  }
+  double exact(int64_t row, int64_t column) const {
+    double sum = 0;
+    for (int64_t i = 0; i < case_.k; ++i)
+      sum += static_cast<double>(a_[static_cast<size_t>(row * case_.k + i)]) *
+             static_cast<double>(b_[static_cast<size_t>(column * case_.k + i)]);
+    return sum * static_cast<double>(scale_[static_cast<size_t>(column)]) +
+           static_cast<double>(bias_[static_cast<size_t>(column)]);
+  }
+
+ private:
+  Case case_;
+  Floats a_;
+  std::vector<int8_t> b_;
+  Floats scale_, bias_;
+};
+
+TEST(RowProduct, OfWholeNumbers) {
+  const std::vector<RowProductCode> codes = row_product_codes();
+  for (const RowProductCode& code : codes)
+    for (const int64_t m : {1, 4, 6})
+      for (const int64_t n : {1, 3, 4, 9})
+        for (const int64_t k : {1, 3, 63, 64, 65, 127, 128, 700}) {
+          const Case c{m, n, k, true};
+          const Wholes operands(c);
+          const Floats all = operands.product(code, 0, m);
+          for (int64_t row = 0; row < m; ++row) {
+            for (int64_t column = 0; column < n; ++column)
+              ASSERT_NEAR(all[static_cast<size_t>(row * (n + 1) + column)], operands.exact(row, column),
+                          0x1p-17 * static_cast<double>(k + 16))
+                  << code.instructions << " " << c.text() << " at " << row << ", " << column;
+            ASSERT_EQ(all[static_cast<size_t>(row * (n + 1) + n)], 7.0F) << code.instructions << " " << c.text();
+            const Floats alone = operands.product(code, row, 1);
+            ASSERT_EQ(std::memcmp(alone.data(), all.data() + row * (n + 1), alone.size() * sizeof(float)), 0)
+                << code.instructions << " " << c.text() << " row " << row;
+          }
+          if (code.fused) {
+            ASSERT_EQ(all, operands.product(codes[0], 0, m)) << code.instructions << " " << c.text();
+          }
+        }
+}
+
 // They are copied, and no other float of a row of c is touched.
 TEST(RowProduct, EqualRowsAtTheEnd) {
   constexpr int64_t kRows = 5, kInner = 33, kColumns = 21, kStride = 24;

@@ -26,7 +26,7 @@ const Library& other() {
                                   if (n.op->name != "matmul") return "softmax and matmul only";
                                   return g[n.results[0]].type.dims.back() <= 64 ? "" : "64 columns at most";
                                 },
-                                .epilogue = [](const Node& n) -> std::vector<EpilogueStep> {
+                                .epilogue = [](const Graph&, const Node& n) -> std::vector<EpilogueStep> {
                                   const auto takes = [](const OpDef& op) { return op.name == "tanh"; };
                                   if (n.op->name == "matmul") return {Bias{}, Activation{takes}};
                                   return {};

@@ -170,7 +170,11 @@ struct Model::Impl {
   // Compiled once for so many texts at the same time.
   driver::Generator& generator_for(int64_t rows, bool reorders) {
     runtime::WeightsFile now = current();
-    if (generator && generator->made->rows() == rows && generator->made->reorders() == reorders) {
+    const auto int8 = [&](const ir::Target& target) {
+      return options.int8 ? driver::int8_weights_to_read(now, target) : driver::Int8Weights();
+    };
+    const bool same = generator && generator->made->rows() == rows && generator->made->reorders() == reorders;
+    if (same && generator->made->int8() == int8(generator->device.target).weights) {
       generator->made->load(std::move(now));
       return *generator->made;
     }
@@ -178,7 +182,10 @@ struct Model::Impl {
       throw UserError(ExitCode::usage,
                       fmt::format("libraries {}: texts are written by generated kernels alone", options.libraries),
                       "a text must not change with the number of texts beside it: leave Options::libraries empty");
-    generator = make_on_device<driver::Generator>([&](const driver::CompileOptions& compile, runtime::Device& device) {
+    generator = make_on_device<driver::Generator>([&](driver::CompileOptions compile, runtime::Device& device) {
+      driver::Int8Weights found = int8(compile.target);
+      if (!found.note.empty()) tell(found.note);
+      compile.int8 = std::move(found.weights);
       return std::make_unique<driver::Generator>(read.model, std::move(now), rows, reorders, compile, device);
     });
     if (!generator->made->note().empty()) tell(generator->made->note());

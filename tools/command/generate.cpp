@@ -28,7 +28,7 @@ struct GenerateArguments {
   ModelArguments model;
   driver::DeviceRequest device;
   std::vector<std::string> weights;
-  std::string prefix, in, format;
+  std::string prefix, in, format, precision;
   std::vector<std::string> prompts;
   GenerateOptions options;
   int seed = 0;
@@ -149,6 +149,7 @@ void generate(GenerateArguments& a) {
   std::vector<std::string> waiting;
   const auto note = [&](const std::string& text) { begun ? waiting.push_back(text) : print_as_note(text); };
   driver::require_model_file(a.model.model, "give the model file: a package holds no program that writes");
+  if (!a.precision.empty()) compute_in_f32(a.model);
   heddle::Model model = open_model(a.model, a.device, on_input ? "the prompt" : "", note);
   const std::vector<Prompt> prompts = read_prompts(a);
   const bool lines = a.format.empty() ? !a.in.empty() : a.format == "jsonl";
@@ -225,6 +226,8 @@ void add_generate(CommandLine& line) {
   command
       .add_option("--tokenizer", o.tokenizer, "a tokenizer.json, or a folder with one (default: that of the weights)")
       .takes(Takes::file);
+  command.add_option("--precision", a->precision, "compute in f32, not as train.precision and int8 weights say")
+      .one_of({"f32"});
   command.add_flag("--special", o.special,
                    "special tokens in prompts, such as <summary>, are those, and no plain text");
   command.add_flag("--only-new", a->only_new, "write continuations without their prompts");

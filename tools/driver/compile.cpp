@@ -112,12 +112,7 @@ Compiled compile(Planned& planned, const CompileOptions& given) {
   Compiled made = build(planned, options);
   ir::Module m = std::exchange(made.module, {});
   if (!options.observed.empty()) passes::observe_inputs(m, options.observed);
-  if (!options.int8.empty()) {
-    passes::Options pass_options;
-    pass_options.target = options.target;
-    pass_options.remark = options.remark;
-    passes::int8_products(m, options.int8, pass_options);
-  }
+  use_int8(m, options);
   if (!options.to || !options.to->empty()) m = plan_within(std::move(m), planned.plan.memory, options, made.fed);
   if (!options.to) made.program = lower(m, planned.model().name, options);
   used.see(m);
@@ -150,6 +145,13 @@ std::vector<passes::AvailableLibrary> libraries(const ir::Target& target, const 
                    return passes::LibraryAnswer{needs.workspace, needs.refusal};
                  })});
   return all;
+}
+
+void use_int8(ir::Module& m, const CompileOptions& options) {
+  passes::Options pass_options;
+  pass_options.target = options.target;
+  pass_options.remark = options.remark;
+  if (!options.int8.empty()) passes::int8_products(m, options.int8, pass_options);
 }
 
 void run_passes(ir::Module& m, const CompileOptions& options, const std::vector<ir::FedColumn>& fed) {

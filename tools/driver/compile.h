@@ -88,7 +88,9 @@ Compiled compile(Planned& planned, const CompileOptions& options);
 // Only the first part: builds the graphs, before the passes, in `module`.
 Compiled build(Planned& planned, const CompileOptions& options);
 
-// Single stages, for modules that do not come from a model: runs the passes up to options.to, and lowers to a program.
+// Single stages, for modules that do not come from a model. use_int8: rewrites what reads the weights of options.int8,
+// before all passes. run_passes: up to options.to. lower: makes a program.
+void use_int8(ir::Module& m, const CompileOptions& options);
 void run_passes(ir::Module& m, const CompileOptions& options, const std::vector<ir::FedColumn>& fed = {});
 codegen::Program lower(const ir::Module& m, const std::string& name, const CompileOptions& options);
 

@@ -37,7 +37,7 @@ int64_t Generator::rows_for(int64_t texts) { return std::max(texts, kFewestRows)
 
 Generator::Generator(frontend::Model model, runtime::WeightsFile weights, int64_t rows, bool reorders,
                      const CompileOptions& options, runtime::Device& device)
-    : rows_(rows), reorders_(reorders) {
+    : rows_(rows), reorders_(reorders), int8_(options.int8) {
   HEDDLE_CHECK(rows == rows_for(rows), "as many rows as rows_for says");
   model.outputs = {logits_of(model)};
   read_as_quantized(model, weights);
@@ -54,7 +54,9 @@ Generator::Generator(frontend::Model model, runtime::WeightsFile weights, int64_
   if (source_) describe(*source_);
   find_buffers();
   logits_.resize(static_cast<size_t>(rows_ * vocabulary_));
+  put_int8(weights, program_);
   note_ = require_weights(weights, plan_, program_, /*begins=*/false);
+  if (const std::string told = told_of_int8_read(program_); !told.empty()) note_ += (note_.empty() ? "" : "; ") + told;
   executable_ = std::make_unique<runtime::Executable>(program_, device);
   runtime::load_weights(*executable_, weights);
   clear_states();
@@ -86,6 +88,7 @@ codegen::Program Generator::compile(Planned& planned, const CompileOptions& opti
   if (decoded.encode) m.graphs.push_back(std::move(*decoded.encode));
   if (decoded.reorder && reorders_) m.graphs.push_back(std::move(*decoded.reorder));
   if (!std::ranges::any_of(m.graphs, scans)) m.bodies.clear();
+  use_int8(m, options);
   run_passes(m, options);
   codegen::Program program = lower(m, model.name, options);
   codegen::ask_for_lone_rows(program);
@@ -99,6 +102,7 @@ void Generator::require_writes(frontend::Model model, const CompileOptions& opti
 }
 
 void Generator::load(runtime::WeightsFile weights) {
+  put_int8(weights, program_);
   note_ = require_weights(weights, plan_, program_, /*begins=*/false);
   runtime::load_weights(*executable_, weights);
 }

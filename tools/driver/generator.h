@@ -46,9 +46,10 @@ class Generator {
   void load(runtime::WeightsFile weights);
   int64_t rows() const { return rows_; }
   bool reorders() const { return reorders_; }
-  int64_t context() const { return context_; }          // positions lie below it; 0: unlimited
-  int64_t vocabulary() const { return vocabulary_; }    // logits per row
-  int64_t tokens_below() const { return text_.below; }  // ids of the input lie below it
+  const std::vector<passes::Int8Weight>& int8() const { return int8_; }  // for which the program was compiled
+  int64_t context() const { return context_; }                           // positions lie below it; 0: unlimited
+  int64_t vocabulary() const { return vocabulary_; }                     // logits per row
+  int64_t tokens_below() const { return text_.below; }                   // ids of the input lie below it
   const std::string& input() const { return text_.name; }
   const std::string& tokenizer() const { return text_.tokenizer; }  // a tokenizer.json; empty: not in the weights
   const std::optional<int64_t>& first() const {
@@ -93,6 +94,7 @@ class Generator {
   int64_t rows_ = 0, context_ = 0, vocabulary_ = 0, chunk_ = 1;
   bool reorders_ = false;
   std::string note_;
+  std::vector<passes::Int8Weight> int8_;
   Text text_;
   std::optional<int64_t> first_;
   std::optional<Source> source_;

@@ -33,6 +33,14 @@ std::set<std::string> taken_as_int8(const codegen::Program& program) {
   return names;
 }
 
+// "conv2.weight, fc.weight, fc2.weight, ..."
+std::string first_of(const std::set<std::string>& names) {
+  constexpr size_t kMostNamed = 3;
+  std::vector<std::string> few(names.begin(), std::next(names.begin(), std::min<long>(std::ssize(names), kMostNamed)));
+  if (names.size() > few.size()) few.emplace_back("...");
+  return fmt::format("{}", fmt::join(few, ", "));
+}
+
 void add_floats(runtime::WeightsFile& to, const std::string& name, const std::vector<int64_t>& dims,
                 std::span<const float> values) {
   const auto bytes = std::as_bytes(values);
@@ -75,6 +83,17 @@ Int8Weights int8_weights(const runtime::WeightsFile& file, const ir::Target& tar
   return found;
 }
 
+Int8Weights int8_weights_to_read(const runtime::WeightsFile& file, const ir::Target& target) {
+  Int8Weights found;
+  for (const runtime::SavedTensor& t : file.tensors)
+    if (t.dtype == "f32" && !t.scales.empty())
+      found.weights.push_back({.name = t.name, .axis = t.scaled_axis, .input = Int8Weight::Input::f32});
+  if (!found.weights.empty() && target.gpu)
+    return {.weights = {},
+            .note = fmt::format("{}: weights are read as int8 on the host only: they are f32 here", file.name)};
+  return found;
+}
+
 void put_int8(runtime::WeightsFile& file, const codegen::Program& program) {
   const std::set<std::string> names = taken_as_int8(program);
   if (names.empty()) return;
@@ -109,12 +128,17 @@ void read_as_quantized(frontend::Model& model, const runtime::WeightsFile& file)
 std::string told_of_int8(const codegen::Program& program, const frontend::Model& model) {
   const std::set<std::string> names = taken_as_int8(program);
   if (names.empty()) return {};
-  constexpr size_t kMostNamed = 3;
-  std::vector<std::string> few(names.begin(), std::next(names.begin(), std::min<long>(std::ssize(names), kMostNamed)));
-  if (names.size() > few.size()) few.emplace_back("...");
   return fmt::format("{} of the int8 weights {} multiplied in int8, {} ({}); --precision f32 computes in f32",
                      names.size(), names.size() == 1 ? "is" : "are",
-                     model.train.quantize ? "as trained" : "which is predicted to be faster", fmt::join(few, ", "));
+                     model.train.quantize ? "as trained" : "which is predicted to be faster", first_of(names));
+}
+
+std::string told_of_int8_read(const codegen::Program& program) {
+  const std::set<std::string> names = taken_as_int8(program);
+  if (names.empty()) return {};
+  return fmt::format(
+      "{} of the int8 weights {} read as int8, and products compute in f32 ({}); --precision f32 reads f32",
+      names.size(), names.size() == 1 ? "is" : "are", first_of(names));
 }
 
 }  // namespace heddle::driver

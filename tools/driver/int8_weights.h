@@ -22,6 +22,8 @@ struct Int8Weights {
   std::string note;  // why `weights` is empty although the file has int8 weights; else empty
 };
 Int8Weights int8_weights(const runtime::WeightsFile& file, const ir::Target& target);
+// The same for a program that writes text: the weights are read as int8, and products compute in f32.
+Int8Weights int8_weights_to_read(const runtime::WeightsFile& file, const ir::Target& target);
 // Replaces the weights that the program has as i8 by their integers and scales. Throws UserError where one of these is
 // not int8 in the file.
 void put_int8(runtime::WeightsFile& file, const codegen::Program& program);
@@ -30,5 +32,7 @@ void read_as_quantized(frontend::Model& model, const runtime::WeightsFile& file)
 // A note: "2 of the int8 weights are multiplied in int8, which is predicted to be faster (conv2.weight, fc.weight);
 // ..."; "" where the program has none. A model with train.quantize is always computed as it was trained.
 std::string told_of_int8(const codegen::Program& program, const frontend::Model& model);
+// For a program that writes text: "9 weights are read as int8 (h.0.fc.weight, ...); ..."
+std::string told_of_int8_read(const codegen::Program& program);
 
 }  // namespace heddle::driver
