@@ -49,6 +49,7 @@ template <class T>
 struct OnDevice {
   driver::OpenedDevice device;
   std::unique_ptr<T> made;
+  int64_t version = 0;  // of the weights that it has (Impl::version); 0: not known
 };
 
 }  // namespace
@@ -66,6 +67,7 @@ struct Model::Impl {
   std::unique_ptr<OnDevice<driver::Generator>> generator;
   bool told_of_kernel_cache = false;
   bool fitting = false;  // a fit is under way, and the program is called from it
+  int64_t version = 1;   // counts the changes of the weights; those of a fit under way are not counted
 
   void tell(const std::string& note) const {
     if (options.note) api::called_back([&] { options.note(note); });
@@ -118,6 +120,7 @@ struct Model::Impl {
       start(*next->made, weights);
     training = std::move(next);
     weights.reset();
+    ++version;
   }
   void begin_with_rows() {
     begin(make_on_device<Training>([&](const driver::CompileOptions& compile, runtime::Device& device) {
@@ -138,14 +141,20 @@ struct Model::Impl {
     if (weights) return *weights;
     throw UserError(ExitCode::usage, "the model has no weights yet", "load_weights, compile or fit comes before");
   }
+  // Whether a program has the weights of now.
+  template <class T>
+  bool has_weights(const OnDevice<T>& program) const {
+    return !fitting && program.version == version;
+  }
   // Compiled once for the same outputs and batch; the weights are those of now.
   driver::Predictor& predictor_for(const std::vector<std::string>& outputs, const driver::BatchRequest& batch) {
+    const bool same = predictor && predicted == outputs && predicted_batch == batch.rows;
+    if (same && has_weights(*predictor)) return *predictor->made;
     runtime::WeightsFile now = current();
     const auto int8 = [&](const ir::Target& target) {
       if (package || !options.int8) return driver::Int8Weights();
       return driver::int8_weights(now, target);
     };
-    const bool same = predictor && predicted == outputs && predicted_batch == batch.rows;
     if (same && predictor->made->int8() == int8(predictor->device.target).weights) {
       predictor->made->load(std::move(now));
     } else {
@@ -165,17 +174,20 @@ struct Model::Impl {
       predicted_batch = batch.rows;
       if (!predictor->made->note().empty()) tell(predictor->made->note());
     }
+    predictor->version = fitting ? 0 : version;
     return *predictor->made;
   }
   // Compiled once for so many texts at the same time.
   driver::Generator& generator_for(int64_t rows, bool reorders) {
+    const bool same = generator && generator->made->rows() == rows && generator->made->reorders() == reorders;
+    if (same && has_weights(*generator)) return *generator->made;
     runtime::WeightsFile now = current();
     const auto int8 = [&](const ir::Target& target) {
       return options.int8 ? driver::int8_weights_to_read(now, target) : driver::Int8Weights();
     };
-    const bool same = generator && generator->made->rows() == rows && generator->made->reorders() == reorders;
     if (same && generator->made->int8() == int8(generator->device.target).weights) {
       generator->made->load(std::move(now));
+      generator->version = fitting ? 0 : version;
       return *generator->made;
     }
     if (!options.libraries.empty())
@@ -189,6 +201,7 @@ struct Model::Impl {
       return std::make_unique<driver::Generator>(read.model, std::move(now), rows, reorders, compile, device);
     });
     if (!generator->made->note().empty()) tell(generator->made->note());
+    generator->version = fitting ? 0 : version;
     return *generator->made;
   }
 };
@@ -311,6 +324,7 @@ double Model::train_step(const Inputs& rows) {
     Impl& impl = require_no_fit(impl_, "train_step");
     require_inputs("train_step", rows, impl.read.model);
     if (!impl.training || impl.training->made->has_data()) impl.begin_with_rows();
+    ++impl.version;
     return impl.training->made->step(rows);
   });
 }
@@ -319,6 +333,7 @@ FitResult Model::fit(const std::function<bool(const Epoch&)>& each) {
   return guarded([&] {
     Impl& impl = require_no_fit(impl_, "fit");
     const Fitting fitting(impl.fitting);
+    ++impl.version;
     if (!impl.training || !impl.training->made->has_data()) impl.begin_with_data();
     return impl.training->made->fit(each);
   });
@@ -531,6 +546,7 @@ void Model::load_weights(const std::vector<std::string>& paths, const std::strin
     else
       impl.weights = std::move(file);
     impl.weights_paths = paths;
+    ++impl.version;
   });
 }
 
