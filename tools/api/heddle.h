@@ -79,6 +79,9 @@ struct HEDDLE_API Options {
   // Predictions fold batch norms into the weights before them. This is faster; results equal those of evaluation up to
   // rounding.
   bool fold_norms = false;
+  // Rows that `predict` computes at once, from 2 to 2^20. It computes so many even for fewer rows. 0: as planned, 64
+  // unless they are large.
+  int64_t batch = 0;
 };
 
 // One epoch of a `fit`.

@@ -213,6 +213,13 @@ Model::~Model() = default;
 
 namespace {
 
+void require_batch(const char* of, int64_t batch) {
+  constexpr int64_t kFewest = driver::PlannedBatch::kFewest;
+  if (batch != 0 && (batch < kFewest || batch > driver::kMostBatch))
+    throw UserError(ExitCode::usage, fmt::format("{}::batch is {}, expected {} ... {}, or 0 for what is planned", of,
+                                                 batch, kFewest, driver::kMostBatch));
+}
+
 // As the command line checks its options.
 void check(const Options& options) {
   constexpr int64_t kMostThreads = 1024, kMostBytes = int64_t{1} << 50;
@@ -222,6 +229,7 @@ void check(const Options& options) {
   };
   within("threads", options.threads, kMostThreads);
   within("memory_bytes", options.memory_bytes, kMostBytes);
+  require_batch("Options", options.batch);
 }
 
 template <class Impl>
@@ -343,7 +351,7 @@ Outputs Model::predict(const Inputs& rows, const std::vector<std::string>& outpu
   return guarded([&] {
     require_there(impl_);
     require_inputs("predict", rows, impl_->read.model);
-    driver::Predictor& predictor = impl_->predictor_for(outputs, {});
+    driver::Predictor& predictor = impl_->predictor_for(outputs, {.rows = impl_->options.batch});
     predictor.allow_nan(false);
     int64_t count = -1;
     for (const driver::PredictInput& input : predictor.inputs()) {
@@ -396,10 +404,7 @@ FileResult Model::predict_files(const FilePredictions& r) {
     if (r.top < 0 || r.top > tools::kMostClasses)
       throw UserError(ExitCode::usage,
                       fmt::format("FilePredictions::top is {}, expected 0 ... {}", r.top, tools::kMostClasses));
-    if (r.batch != 0 && (r.batch < driver::PlannedBatch::kFewest || r.batch > driver::kMostBatch))
-      throw UserError(ExitCode::usage,
-                      fmt::format("FilePredictions::batch is {}, expected {} ... {}, or 0 for what is planned", r.batch,
-                                  driver::PlannedBatch::kFewest, driver::kMostBatch));
+    require_batch("FilePredictions", r.batch);
     driver::Predictor& predictor =
         impl_->predictor_for(r.outputs, {.rows = r.batch, .known = tools::known_rows(r.in, r.in_format)});
     predictor.allow_nan(r.allow_nan);

@@ -254,6 +254,10 @@ int main(int argc, char** argv) {
   refused(2, "Options::threads is -1, expected 0 ... 1024", [] { heddle::Model::parse(kModel, {.threads = -1}); });
   refused(2, "Options::threads is 1000000000,", [] { heddle::Model::parse(kModel, {.threads = 1000000000}); });
   refused(2, "Options::memory_bytes is -1,", [] { heddle::Model::parse(kModel, {.memory_bytes = -1}); });
+  refused(2, "Options::batch is 1, expected 2 ... 1048576, or 0", [] { heddle::Model::parse(kModel, {.batch = 1}); });
+  heddle::Model in_pairs = heddle::Model::parse(kModel, {.device = "host", .batch = 2});
+  in_pairs.load_weights(folder + "/w.safetensors");
+  require(in_pairs.predict(rows).at("out").floats() == before, "the batch changes no bit");
   refused(2, "load: - is no file", [] { heddle::Model::load("-"); });
   refused(1, "mine:1:2:", [] { heddle::Model::parse("{x", {.text_name = "mine"}); });
   refused(2, "FilePredictions::format is 'xls'", [&] { other.predict_files({.in = {"-"}, .format = "xls"}); });
