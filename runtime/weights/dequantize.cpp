@@ -187,6 +187,13 @@ WeightsFile dequantized(WeightsFile file) {
   if (!is_quantized(file)) return file;
   const QuantizedFile quantized(file);
   WeightsFile out{.name = file.name, .tensors = {}, .metadata = file.metadata, .data = {}};
+  const auto bytes_of = [&](const SavedTensor& t) {
+    if (quantized.lies_beside(t)) return int64_t{0};
+    return quantized.type(t).empty() ? t.end - t.begin : quantized.elements(t) * static_cast<int64_t>(sizeof(float));
+  };
+  int64_t all = 0;
+  for (const SavedTensor& t : file.tensors) all += bytes_of(t);
+  out.data.own().reserve(static_cast<size_t>(all));
   for (const SavedTensor& t : file.tensors) {
     if (quantized.lies_beside(t)) {
       quantized.require_owner(t);
@@ -199,8 +206,7 @@ WeightsFile dequantized(WeightsFile file) {
       continue;
     }
     const std::vector<int64_t> dims = quantized.dims(t);
-    const int64_t bytes = quantized.elements(t) * static_cast<int64_t>(sizeof(float));
-    quantized.write(t, out.add(t.name, "f32", dims, bytes));
+    quantized.write(t, out.add(t.name, "f32", dims, bytes_of(t)));
     out.tensors.back().was = type;
     quantized.describe(t, out.tensors.back());
   }

@@ -120,15 +120,16 @@ const SavedTensor* WeightsFile::find(const std::string& tensor) const {
 }
 
 std::span<const std::byte> WeightsFile::bytes(const SavedTensor& t) const {
-  return std::span(data).subspan(static_cast<size_t>(t.begin), static_cast<size_t>(t.end - t.begin));
+  return data.view().subspan(static_cast<size_t>(t.begin), static_cast<size_t>(t.end - t.begin));
 }
 
 std::span<std::byte> WeightsFile::add(const std::string& tensor, const std::string& dtype,
                                       const std::vector<int64_t>& dims, int64_t bytes) {
-  const auto begin = std::ssize(data);
+  const auto begin = static_cast<int64_t>(data.size());
   tensors.push_back({tensor, dtype, dims, begin, begin + bytes});
-  data.resize(static_cast<size_t>(begin + bytes));
-  return std::span(data).subspan(static_cast<size_t>(begin));
+  std::vector<std::byte>& all = data.own();
+  all.resize(static_cast<size_t>(begin + bytes));
+  return std::span(all).subspan(static_cast<size_t>(begin));
 }
 
 std::string type_text(const std::string& dtype, const std::vector<int64_t>& dims) {
@@ -164,8 +165,9 @@ WeightsFile read_safetensors(const std::string& path) {
   WeightsHeader header = read_header(file, path, data_bytes);
   WeightsFile weights{
       .name = path, .tensors = std::move(header.tensors), .metadata = std::move(header.metadata), .data = {}};
-  weights.data.resize(static_cast<size_t>(data_bytes));
-  file.read(weights.data.data(), data_bytes);
+  std::vector<std::byte>& all = weights.data.own();
+  all.resize(static_cast<size_t>(data_bytes));
+  file.read(all.data(), data_bytes);
   check_truth_values(weights);
   return weights;
 }

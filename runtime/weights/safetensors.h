@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/weights/shared_bytes.h"
+
 namespace heddle::runtime {
 
 struct SavedTensor {
@@ -30,7 +32,7 @@ struct WeightsFile {
   std::string name;  // of the file, for messages
   std::vector<SavedTensor> tensors;
   std::map<std::string, std::string> metadata;  // "buffers": names of tensors that are not trained
-  std::vector<std::byte> data;
+  SharedBytes data;
 
   const SavedTensor* find(const std::string& tensor) const;
   std::span<const std::byte> bytes(const SavedTensor& t) const;

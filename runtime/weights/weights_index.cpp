@@ -82,7 +82,7 @@ WeightsFile read_files(const SourceFile& index) {
            "the files of an index lie beside it");
     bytes += static_cast<size_t>(size);
   }
-  all.data.reserve(bytes);
+  all.data.own().reserve(bytes);
   for (const auto& [name, shard] : shards) add(all, read_safetensors((folder / name).string()), shard);
   return all;
 }

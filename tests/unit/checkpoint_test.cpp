@@ -85,7 +85,7 @@ TEST(Checkpoint, FilesHoldTheLogicalOrder) {
   save_weights(*turned.executable, path);
   const WeightsFile file = read_safetensors(path);
   EXPECT_EQ(file.tensors.at(0).dims, (std::vector<int64_t>{2, 3, 1, 2}));
-  EXPECT_EQ(std::memcmp(file.data.data(), logical.data(), 24), 0);
+  EXPECT_EQ(std::memcmp(file.data.view().data(), logical.data(), 24), 0);
 
   turned.executable->write(turned.program.states[0], std::vector<uint16_t>(12, 0).data());
   require_match(file, turned.program);

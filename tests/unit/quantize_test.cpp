@@ -225,13 +225,13 @@ TEST_F(DamagedTest, RangesThatAreNone) {
   const std::vector<std::pair<std::vector<float>, std::string>> cases = {
       {{0, kNan}, "0 and nan"}, {{-kInfinity, 1}, "-inf and 1"}, {{2, 1}, "2 and 1"}, {{0, 0}, "0 and 0"}};
   for (const auto& [range, said] : cases) {
-    file_.tensors.clear(), file_.data.clear();
+    file_.tensors.clear(), file_.data.own().clear();
     int8();
     scale({2, 1}, {0.5F, 2});
     add(file_, "w/range", "f32", {2}, range);
     EXPECT_EQ(read(), "file: damaged: 'w/range' holds " + said + ", a range is a smaller and a larger finite number");
   }
-  file_.tensors.clear(), file_.data.clear();
+  file_.tensors.clear(), file_.data.own().clear();
   int8();
   scale({2, 1}, {0.5F, 2});
   add<float>(file_, "w/range", "f32", {1}, {1});
@@ -279,7 +279,7 @@ TEST_F(DamagedTest, WrongNumberOfAxes) {
 TEST_F(DamagedTest, ScalesThatAreNone) {
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 0.F, -1.F}) {
     file_.tensors.clear();
-    file_.data.clear();
+    file_.data.own().clear();
     int8();
     scale({2, 1}, {1, bad});
     EXPECT_EQ(read(), fmt::format("file: damaged: 'w/scale' holds {}, a scale is a positive number", bad));
@@ -290,7 +290,7 @@ TEST_F(DamagedTest, FourBitsWithAnotherShape) {
   const int64_t huge = std::numeric_limits<int64_t>::max();
   for (const std::vector<int64_t>& shape : {std::vector<int64_t>{1, 5}, {2, 3}, {-1, 3}, {huge, huge}, {1, -1}}) {
     file_.tensors.clear();
-    file_.data.clear();
+    file_.data.own().clear();
     int4();
     scale({1, 1}, {1});
     add(file_, "w/shape", "i64", {2}, shape);

@@ -54,7 +54,7 @@ RunState some_state() {
   state.validation = MetricValues{{"loss", 0.1}};
   state.best = Best{.value = 0.1 + 0.2, .epoch = 2, .step = 24, .weights = {}, .by = "the largest 'f1'"};
   state.best->weights.tensors = {{"w", "u16", {2, 3, 1, 2}, 0, 24}};
-  state.best->weights.data.assign(24, std::byte{7});
+  state.best->weights.data.own().assign(24, std::byte{7});
   return state;
 }
 

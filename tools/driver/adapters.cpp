@@ -137,8 +137,9 @@ WeightsFile merged(const WeightsFile& file, const PlannedAdapters& adapters) {
     const auto adapted = by_weight.find(t.name);
     if (adapted == by_weight.end()) continue;
     const SavedTensor& to = out.tensors.back();
-    add_adapter(file, *adapted->second, adapters.scale,
-                std::span(out.data).subspan(static_cast<size_t>(to.begin), static_cast<size_t>(to.end - to.begin)));
+    add_adapter(
+        file, *adapted->second, adapters.scale,
+        std::span(out.data.own()).subspan(static_cast<size_t>(to.begin), static_cast<size_t>(to.end - to.begin)));
   }
   return out;
 }

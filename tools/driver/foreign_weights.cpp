@@ -125,7 +125,7 @@ class Translation {
     }
     const auto of_element = static_cast<size_t>(element_bytes(t));
     const std::span<std::byte> bytes =
-        std::span(file_.data).subspan(static_cast<size_t>(t.begin), static_cast<size_t>(t.end - t.begin));
+        std::span(file_.data.own()).subspan(static_cast<size_t>(t.begin), static_cast<size_t>(t.end - t.begin));
     transpose(bytes, static_cast<size_t>(t.dims[0]), static_cast<size_t>(t.dims[1]), of_element);
     std::swap(t.dims[0], t.dims[1]);
     return true;
@@ -174,7 +174,7 @@ class Translation {
       SavedTensor whole{.name = name,
                         .dtype = first.tensor.dtype,
                         .dims = first.tensor.dims,
-                        .begin = std::ssize(file_.data),
+                        .begin = static_cast<int64_t>(file_.data.size()),
                         .end = 0};
       int64_t expected = 0, rows = 0, bytes = 0;
       bool fits = true;
@@ -185,12 +185,13 @@ class Translation {
         rows += piece.tensor.dims[0], bytes += piece.tensor.end - piece.tensor.begin;
       }
       if (!fits) continue;
-      file_.data.reserve(file_.data.size() + static_cast<size_t>(bytes));
+      std::vector<std::byte>& data = file_.data.own();
+      data.reserve(data.size() + static_cast<size_t>(bytes));
       for (const auto& [number, pieces] : parts) {
         const SavedTensor& t = pieces.front().tensor;
-        const size_t at = file_.data.size();
-        file_.data.resize(at + static_cast<size_t>(t.end - t.begin));
-        std::memcpy(file_.data.data() + at, file_.data.data() + t.begin, static_cast<size_t>(t.end - t.begin));
+        const size_t at = data.size();
+        data.resize(at + static_cast<size_t>(t.end - t.begin));
+        std::memcpy(data.data() + at, data.data() + t.begin, static_cast<size_t>(t.end - t.begin));
       }
       whole.dims[0] = rows, whole.end = whole.begin + bytes;
       pieces_.push_back({std::move(whole), first.from, first.by});

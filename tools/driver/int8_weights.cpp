@@ -98,6 +98,10 @@ void put_int8(runtime::WeightsFile& file, const codegen::Program& program) {
   const std::set<std::string> names = taken_as_int8(program);
   if (names.empty()) return;
   runtime::WeightsFile out{.name = file.name, .tensors = {}, .metadata = file.metadata, .data = {}};
+  int64_t bytes_of_all = 0;  // a little more than is needed
+  for (const runtime::SavedTensor& t : file.tensors)
+    bytes_of_all += names.contains(t.name) ? (t.end - t.begin) / 2 : t.end - t.begin;
+  out.data.own().reserve(static_cast<size_t>(bytes_of_all));
   for (const runtime::SavedTensor& t : file.tensors) {
     if (!names.contains(t.name)) {
       const std::span<const std::byte> bytes = file.bytes(t);
