@@ -35,6 +35,18 @@ class Weights : public testing::Test {
   }
 };
 
+TEST(SharedBytes, AreCopiedWhereOneChanges) {
+  SharedBytes a(std::vector<std::byte>(4));
+  SharedBytes b = a;
+  EXPECT_EQ(b.view().data(), a.view().data());
+  b.own().push_back(std::byte{7});
+  EXPECT_EQ(a.size(), 4U);
+  EXPECT_EQ(b.size(), 5U);
+  const std::byte* const alone = b.view().data();
+  EXPECT_EQ(b.own().data(), alone);
+  EXPECT_EQ(SharedBytes().size(), 0U);
+}
+
 TEST_F(Weights, ReadsBackWhatItWrote) {
   WeightsFile file{.name = "",
                    .tensors = {{"b.\"w\"", "f32", {2, 1}, 0, 8}, {"a", "bf16", {}, 8, 10}},
