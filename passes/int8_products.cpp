@@ -234,6 +234,7 @@ class Rewriter {
       return end(id, b_("mul", {rows, spread_along(b_, scales, axes, shape)}));
     }
     Attrs attrs = n.attrs;
+    attrs.erase("precision");  // sums without their scale may be too large for 16 bits
     attrs["transpose_b"] = true;
     end(id, times_factor(b_, b_(n.op->name, {n.operands[0], b_.cast(w_, DType::f32)}, attrs), scale_));
   }

@@ -352,6 +352,20 @@ TEST(Int8Weights, AreMultipliedInOneCall) {
   EXPECT_EQ(std::get<schedules::LibraryCall>(m.kernels[0].schedule->how).batch_split, 6);
 }
 
+// A sum without its scale is up to 127 * 1000 * 64: beyond f16.
+TEST(Int8Weights, AreMultipliedInF32InAMixedModel) {
+  Module m = dense(2, 64, 70);
+  Graph& g = m.graphs[0];
+  g[g[g.find("y")].def].attrs["precision"] = "mixed_f16";
+  ASSERT_TRUE(passes::int8_products(m, widened(), {}));
+  NamedTensors inputs = inputs_of(m);
+  for (double& x : inputs["x"].real) x = 1000;
+  for (int64_t& w : inputs["w"].integer) w = 127;
+  for (double& scale : inputs["w.int8_scale"].real) scale = 0x1p-20;
+  for (double& bias : inputs["b"].real) bias = 0;
+  for (const double y : run(m, inputs, {})) EXPECT_NEAR(y, 127.0 * 1000 * 64 * 0x1p-20, 1e-5);
+}
+
 TEST(Int8Weights, StayF32WhereTheyAreReadOtherwise) {
   EXPECT_EQ(reason(dense(4, 8, 8), widened(1), {}), "f32: its scales lie along another axis than its outputs");
   EXPECT_EQ(reason(tied(4, 8, 8), widened(1), {}), "f32: its scales lie along another axis than its rows");

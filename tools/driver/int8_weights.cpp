@@ -141,8 +141,9 @@ std::string told_of_int8_read(const codegen::Program& program) {
   const std::set<std::string> names = taken_as_int8(program);
   if (names.empty()) return {};
   return fmt::format(
-      "{} of the int8 weights {} read as int8, and products compute in f32 ({}); --precision f32 reads f32",
-      names.size(), names.size() == 1 ? "is" : "are", first_of(names));
+      "{} of the int8 weights stay{} int8 in memory and become{} f32 as {} read ({}); --precision f32 stores f32",
+      names.size(), names.size() == 1 ? "s" : "", names.size() == 1 ? "s" : "",
+      names.size() == 1 ? "it is" : "they are", first_of(names));
 }
 
 }  // namespace heddle::driver
