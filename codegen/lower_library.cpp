@@ -49,7 +49,7 @@ Library describe_library(const Graph& kernel) {
         },
         [](const Movement&) {},  // the vector of the next step
         [&](const Elementwise&) {
-          if (call.op.empty()) return;  // a cast of bytes, which the operands' types say
+          if (call.op.empty()) return;  // a cast of 8 bits, which the operands' types say
           const std::optional<Arithmetic> arithmetic = n.op->traits.arithmetic;
           if (arithmetic == Arithmetic::product) call.epilogue.push_back({.op = "scale", .scale = true});
           if (arithmetic == Arithmetic::sum) call.epilogue.push_back({.op = "bias", .bias = true});

@@ -129,7 +129,7 @@ std::string conflict_of_widened(const Graph& g, const Node& n, ValueId weight, i
                ? ""
                : "its scales lie along another axis than its rows";
   if (n.op->traits.convolution) return "'" + n.op->name + "' reads it";
-  if (multiplies(n, weight) && !inputs_first && !is_turned(g, n)) return "its products read it in two ways";
+  if (multiplies(n, weight) && !inputs_first && !is_turned(g, n)) return "its readers need it in two orders";
   return conflict(g, n, weight, axis);
 }
 
@@ -191,13 +191,16 @@ Verdict decide(const std::vector<Place>& all, const Int8Weight& weight, const Ta
   for (const Place& place : all) {
     const Graph& g = *place.graph;
     if (std::string why = conflict(g, place.weight, weight, inputs_first); !why.empty()) return {false, "f32: " + why};
-    read = read || !g[place.weight].uses.empty();
-    if (weight.input == Int8Weight::Input::f32) continue;
+    if (weight.input == Int8Weight::Input::f32) {
+      read = read || !g[place.weight].uses.empty();
+      continue;
+    }
     whole = whole || std::ranges::any_of(g[place.weight].uses, [&](NodeId n) { return is_maker(g[n]); });
     for (const NodeId id : products_by(g, place.weight)) {
       const Sizes s = sizes(g, g[id]);
       if (s.depth > kDeepest) return {false, fmt::format("f32: a sum of {} products may leave i32", s.depth)};
       f32 += seconds_in_f32(s, target), int8 += seconds_in_int8(s, target);
+      read = true;
     }
   }
   if (!read) return {false, "f32: no product reads it"};

@@ -33,9 +33,9 @@ bool multiplies_bytes(const Graph& g, const Node& n) {
 
 // A cast of an int8 weight to f32 (passes/int8_products.h).
 bool widens_weight(const Graph& g, const Node& n) {
+  if (!n.op->traits.converts) return false;  // other nodes may have no operand
   const Value& from = g[n.operands[0]];
-  return n.op->traits.converts && from.role == Role::param && from.type.dtype == DType::i8 &&
-         g[n.results[0]].type.dtype == DType::f32;
+  return from.role == Role::param && from.type.dtype == DType::i8 && g[n.results[0]].type.dtype == DType::f32;
 }
 
 // A product of f32 by an int8 weight.

@@ -96,7 +96,10 @@ void apply(const ReluRegion& r) {
 
 void apply(const RowProducts& all) {
   RowProduct p = all.first;
-  for (int64_t i = 0; i < all.count; ++i, p.a += all.a_apart, p.b += all.b_apart, p.c += all.c_apart) multiply(p);
+  for (int64_t i = 0; i < all.count; ++i, p.a += all.a_apart, p.c += all.c_apart) {
+    multiply(p);
+    if (p.b != nullptr) p.b += all.b_apart;  // int8 weights are one matrix
+  }
 }
 
 void apply(const Placement& p) {

@@ -1,3 +1,4 @@
+#include "ir/check.h"
 #include "runtime/host/onednn_builder.h"
 
 namespace heddle::runtime::onednn {
@@ -70,6 +71,7 @@ void Builder::row_slice(const Product& p, const Product& part, int64_t batch, in
                        .a_apart = p.m * p.k,
                        .b_apart = p.k * p.n,
                        .c_apart = p.m * p.n};
+  HEDDLE_CHECK(!widens || part.batch == 1, "an int8 weight is one matrix");
   if (widens) products.first.room = take(static_cast<size_t>(room_for_wholes(products.first)) * sizeof(float));
   OnednnTask task{.rows = products};
   if (has_relu()) task.relu = {c, part.batch * part.m, part.n, p.n};

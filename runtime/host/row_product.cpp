@@ -43,9 +43,6 @@ struct Group {
   [[gnu::always_inline]] void add(const Group& x) {
     for (size_t i = 0; i < kParts; ++i) part[i] += x.part[i];
   }
-  [[gnu::always_inline]] void multiply_by(const Group& x) {
-    for (size_t i = 0; i < kParts; ++i) part[i] *= x.part[i];
-  }
   [[gnu::always_inline]] float sum() const {
     Half low, high;
     std::memcpy(&low, part, sizeof low);
@@ -55,11 +52,6 @@ struct Group {
     return (four[0] + four[2]) + (four[1] + four[3]);
   }
 };
-
-[[gnu::always_inline]] inline void put(const RowProduct& p, int64_t row, int64_t column, float sum) {
-  const float scale = p.scale == nullptr ? 1.0F : p.scale[column], bias = p.bias == nullptr ? 0.0F : p.bias[column];
-  p.c[row * p.c_stride + column] = sum * scale + bias;
-}
 
 // kRows rows of a times kColumns rows of b.
 template <class Vector, int kRows, int kColumns>
@@ -85,7 +77,8 @@ template <class Vector, int kRows, int kColumns>
   if (const int64_t rest = p.k - i; rest > 0)
     turn([rest](const float* from) __attribute__((always_inline)) { return G::load(from, rest); });
   for (int r = 0; r < kRows; ++r)
-    for (int c = 0; c < kColumns; ++c) put(p, row + r, column + c, sums[r][c].sum());
+    for (int c = 0; c < kColumns; ++c)
+      p.c[(row + r) * p.c_stride + column + c] = sums[r][c].sum() + (p.bias == nullptr ? 0.0F : p.bias[column + c]);
 }
 
 template <class Vector, int kColumns>
@@ -144,7 +137,6 @@ template <class Vector, int kRows, int kGroups>
   for (int r = 0; r < kRows; ++r)
     for (int g = 0; g < kGroups; ++g) {
       const int64_t at = column + g * kLanes, count = g + 1 < kGroups ? kLanes : last;
-      if (p.scale != nullptr) totals[r][g].multiply_by(G::load(p.scale + at, count));
       if (p.bias != nullptr) totals[r][g].add(G::load(p.bias + at, count));
       std::memcpy(p.c + (row + r) * p.c_stride + at, &totals[r][g], static_cast<size_t>(count) * sizeof(float));
     }
@@ -233,7 +225,8 @@ template <class Vector, int kRows, int kColumns>
   if (const int64_t rest = p.k - i; rest > 0)
     for (int c = 0; c < kColumns; ++c) add(Words<Vector>(b + c * p.b_stride, rest), c);
   for (int r = 0; r < kRows; ++r)
-    for (int c = 0; c < kColumns; ++c) put(p, row + r, column + c, sums[r][c].sum());
+    for (int c = 0; c < kColumns; ++c)
+      p.c[(row + r) * p.c_stride + column + c] = sums[r][c].sum() * (p.scale == nullptr ? 1.0F : p.scale[column + c]);
 }
 
 template <class Vector, int kRows>
@@ -245,12 +238,24 @@ template <class Vector, int kRows>
   for (; column < p.n; ++column) dots_of_wholes<Vector, kRows, 1>(p, row, column);
 }
 
+// A function of its own, so that the addition is not fused with the product: the bits are those of a bias that is added
+// elsewhere.
+[[gnu::noinline]] void add_bias(const RowProduct& p) {
+  for (int64_t row = 0; row < p.m; ++row)
+    for (int64_t column = 0; column < p.n; ++column) p.c[row * p.c_stride + column] += p.bias[column];
+}
+
 template <class Vector>
 [[gnu::always_inline]] inline void multiply_rows(const RowProduct& p) {
   if (p.wholes == nullptr) return body<Vector>(p);
   int64_t row = 0;
   for (; row + kRowsAtOnce <= p.m; row += kRowsAtOnce) rows_of_wholes<Vector, kRowsAtOnce>(p, row);
-  for (; row < p.m; ++row) rows_of_wholes<Vector, 1>(p, row);
+  if (p.m - row >= 2) {
+    rows_of_wholes<Vector, 2>(p, row);
+    row += 2;
+  }
+  if (row < p.m) rows_of_wholes<Vector, 1>(p, row);
+  if (p.bias != nullptr) add_bias(p);
 }
 
 void portable(const RowProduct& p) { multiply_rows<Half>(p); }

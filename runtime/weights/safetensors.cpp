@@ -181,7 +181,7 @@ WeightsFile parse_safetensors(const std::string& path, std::vector<std::byte> co
   WeightsFile weights{.name = path,
                       .tensors = std::move(header.tensors),
                       .metadata = std::move(header.metadata),
-                      .data = std::move(content)};
+                      .data = SharedBytes(std::move(content))};
   check_truth_values(weights);
   return weights;
 }

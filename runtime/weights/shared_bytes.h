@@ -1,4 +1,5 @@
-// SharedBytes: bytes that copies share until one of them changes. A file of weights may be most of a machine's memory.
+// SharedBytes: bytes that copies share until one of them changes. A file of weights may be most of a machine's memory,
+// and a program that is made of it changes its own copy. Hence the shared_ptr.
 //
 //   SharedBytes b = a;      // no byte is copied
 //   b.own().resize(8);      // now b has bytes of its own
@@ -14,7 +15,8 @@ namespace heddle::runtime {
 class SharedBytes {
  public:
   SharedBytes() = default;
-  SharedBytes(std::vector<std::byte> bytes) : bytes_(std::make_shared<std::vector<std::byte>>(std::move(bytes))) {}
+  explicit SharedBytes(std::vector<std::byte> bytes)
+      : bytes_(std::make_shared<std::vector<std::byte>>(std::move(bytes))) {}
   std::span<const std::byte> view() const {
     return bytes_ ? std::span<const std::byte>(*bytes_) : std::span<const std::byte>();
   }

@@ -374,7 +374,7 @@ TEST(Int8Weights, StayF32WhereTheyAreReadOtherwise) {
   Module m = dense(4, 8, 8);
   Builder b(m.graphs[0]);
   m.graphs[0].outputs.push_back(b("matmul", {m.graphs[0].find("x"), m.graphs[0].find("w")}));
-  EXPECT_EQ(reason(m, widened(), {}), "f32: its products read it in two ways");
+  EXPECT_EQ(reason(m, widened(), {}), "f32: its readers need it in two orders");
   m = convolutions();
   EXPECT_EQ(reason(m, widened(), {}), "f32: 'conv2d' reads it");
   m = dense(4, 8, 8);

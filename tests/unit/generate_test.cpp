@@ -77,7 +77,8 @@ TEST_F(Generate, ReadsInt8WeightsWhereTheyAreLoaded) {
     reader.load_weights(path);
     written.push_back(reader.generate({{"a"}, {"dcc"}}, options));
   }
-  EXPECT_EQ(std::ranges::count_if(notes_, [](const std::string& n) { return n.find("int8 in memory") != n.npos; }), 1);
+  EXPECT_EQ(std::ranges::count_if(notes_, [](const std::string& n) { return n.find("int8 in the program") != n.npos; }),
+            1);
   for (size_t i = 0; i < 2; ++i) {
     expect_equal(written[0][i][0], written[3][i][0]);
     expect_equal(written[1][i][0], written[2][i][0]);

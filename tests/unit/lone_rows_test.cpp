@@ -42,6 +42,13 @@ TEST(LoneRows, LeavesTheSlicesOfATransposedLeftSide) {
   EXPECT_EQ(asked(call).batch_split, 1);
 }
 
+// The workspace of an int8 weight is planned for the slices of its call.
+TEST(LoneRows, LeavesTheSlicesOfAnInt8Weight) {
+  Library call = product({2, 1024}, {1024, 1024}, {2, 1024}, 3);
+  call.operands[1].dtype = "i8";
+  EXPECT_EQ(asked(call).batch_split, 3);
+}
+
 // Inside of a loop, too, and nothing else.
 TEST(LoneRows, AsksInLoopsForProductsAlone) {
   Library other = product({1, 8}, {8, 8}, {1, 8});

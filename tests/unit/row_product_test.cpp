@@ -124,12 +124,12 @@ class Wholes {
  public:
   explicit Wholes(const Case& c)
       : case_(c), a_(drawn(c.m * c.k, 1)), b_(wholes_of(c.n * c.k)), scale_(drawn(c.n, 2)), bias_(drawn(c.n, 3)) {}
-  Floats product(const RowProductCode& code, int64_t first, int64_t rows) const {
+  Floats product(const RowProductCode& code, int64_t first, int64_t rows, bool adds_bias = true) const {
     Floats c(static_cast<size_t>(rows * (case_.n + 1)), 7.0F);
     RowProduct p{.a = a_.data() + first * case_.k,
                  .wholes = b_.data(),
                  .scale = scale_.data(),
-                 .bias = bias_.data(),
+                 .bias = adds_bias ? bias_.data() : nullptr,
                  .c = c.data(),
                  .m = rows,
                  .n = case_.n,
@@ -143,6 +143,7 @@ class Wholes {
     EXPECT_EQ(room.back(), 7.0F);
     return c;
   }
+  const Floats& bias() const { return bias_; }
   double exact(int64_t row, int64_t column) const {
     double sum = 0;
     for (int64_t i = 0; i < case_.k; ++i)
@@ -178,6 +179,11 @@ TEST(RowProduct, OfWholeNumbers) {
             ASSERT_EQ(std::memcmp(alone.data(), all.data() + row * (n + 1), alone.size() * sizeof(float)), 0)
                 << code.instructions << " " << c.text() << " row " << row;
           }
+          Floats apart = operands.product(code, 0, m, false);  // the bias is added behind a rounding
+          for (int64_t row = 0; row < m; ++row)
+            for (int64_t column = 0; column < n; ++column)
+              apart[static_cast<size_t>(row * (n + 1) + column)] += operands.bias()[static_cast<size_t>(column)];
+          ASSERT_EQ(all, apart) << code.instructions << " " << c.text();
           if (code.fused) {
             ASSERT_EQ(all, operands.product(codes[0], 0, m)) << code.instructions << " " << c.text();
           }

@@ -80,7 +80,7 @@ struct HEDDLE_API Options {
   // rounding.
   bool fold_norms = false;
   // Rows that `predict` computes at once, from 2 to 2^20. It computes so many even for fewer rows. 0: as planned, 64
-  // unless they are large.
+  // unless they are large. predict_files has its own; a package knows only its batch.
   int64_t batch = 0;
 };
 

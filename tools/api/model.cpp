@@ -150,6 +150,7 @@ struct Model::Impl {
   driver::Predictor& predictor_for(const std::vector<std::string>& outputs, const driver::BatchRequest& batch) {
     const bool same = predictor && predicted == outputs && predicted_batch == batch.rows;
     if (same && has_weights(*predictor)) return *predictor->made;
+    const int64_t of_now = fitting ? 0 : version;  // a note may call what changes it
     runtime::WeightsFile now = current();
     const auto int8 = [&](const ir::Target& target) {
       if (package || !options.int8) return driver::Int8Weights();
@@ -174,20 +175,21 @@ struct Model::Impl {
       predicted_batch = batch.rows;
       if (!predictor->made->note().empty()) tell(predictor->made->note());
     }
-    predictor->version = fitting ? 0 : version;
+    predictor->version = of_now;
     return *predictor->made;
   }
   // Compiled once for so many texts at the same time.
   driver::Generator& generator_for(int64_t rows, bool reorders) {
     const bool same = generator && generator->made->rows() == rows && generator->made->reorders() == reorders;
     if (same && has_weights(*generator)) return *generator->made;
+    const int64_t of_now = fitting ? 0 : version;
     runtime::WeightsFile now = current();
     const auto int8 = [&](const ir::Target& target) {
       return options.int8 ? driver::int8_weights_to_read(now, target) : driver::Int8Weights();
     };
     if (same && generator->made->int8() == int8(generator->device.target).weights) {
       generator->made->load(std::move(now));
-      generator->version = fitting ? 0 : version;
+      generator->version = of_now;
       return *generator->made;
     }
     if (!options.libraries.empty())
@@ -201,7 +203,7 @@ struct Model::Impl {
       return std::make_unique<driver::Generator>(read.model, std::move(now), rows, reorders, compile, device);
     });
     if (!generator->made->note().empty()) tell(generator->made->note());
-    generator->version = fitting ? 0 : version;
+    generator->version = of_now;
     return *generator->made;
   }
 };
@@ -546,12 +548,12 @@ void Model::load_weights(const std::vector<std::string>& paths, const std::strin
       throw UserError(ExitCode::usage, "load_weights: there is no file", "give the one of the weights");
     auto [file, note] = runtime::read_weights(paths, prefix, impl.read.model.train.stored.has_value());
     if (!note.empty()) impl.tell(note);
+    ++impl.version;  // a start that fails has changed them, too
     if (impl.training)
       impl.start(*impl.training->made, std::move(file));
     else
       impl.weights = std::move(file);
     impl.weights_paths = paths;
-    ++impl.version;
   });
 }
 

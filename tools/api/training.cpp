@@ -113,10 +113,12 @@ Training::Training(const frontend::Model& model, const driver::CompileOptions& o
 }
 
 void Training::start(std::optional<runtime::WeightsFile> weights) {
-  if (weights) runtime::require_for_training(*weights);
+  if (weights) {  // before the parameters change
+    runtime::require_for_training(*weights);
+    note_ = driver::require_weights(*weights, session_.plan, session_.program, /*begins=*/true);
+  }
   driver::initialise(session_);
   if (!weights) return;
-  note_ = driver::require_weights(*weights, session_.plan, session_.program, /*begins=*/true);
   runtime::load_weights(*session_.executable, *weights);
   for (const auto& [key, value] : weights->metadata)
     if (key.starts_with("heddle.")) session_.metadata.emplace(key, value);

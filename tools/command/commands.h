@@ -1,6 +1,6 @@
 // The subcommands of heddle. Each function adds one subcommand with its options to the command line.
 //
-// A shared_ptr holds a subcommand's arguments; the project uses it nowhere else. The arguments must live as long as the
+// A shared_ptr holds a subcommand's arguments. The arguments must live as long as the
 // callback, which CLI11 copies.
 #pragma once
 

@@ -98,9 +98,12 @@ void put_int8(runtime::WeightsFile& file, const codegen::Program& program) {
   const std::set<std::string> names = taken_as_int8(program);
   if (names.empty()) return;
   runtime::WeightsFile out{.name = file.name, .tensors = {}, .metadata = file.metadata, .data = {}};
-  int64_t bytes_of_all = 0;  // a little more than is needed
-  for (const runtime::SavedTensor& t : file.tensors)
-    bytes_of_all += names.contains(t.name) ? (t.end - t.begin) / 2 : t.end - t.begin;
+  int64_t bytes_of_all = 0;
+  for (const runtime::SavedTensor& t : file.tensors) {
+    constexpr int64_t kFloat = sizeof(float);
+    const int64_t as_int8 = (t.end - t.begin) / kFloat + kFloat * (std::ssize(t.scales) + 1);
+    bytes_of_all += names.contains(t.name) ? as_int8 : t.end - t.begin;
+  }
   out.data.own().reserve(static_cast<size_t>(bytes_of_all));
   for (const runtime::SavedTensor& t : file.tensors) {
     if (!names.contains(t.name)) {
@@ -141,7 +144,7 @@ std::string told_of_int8_read(const codegen::Program& program) {
   const std::set<std::string> names = taken_as_int8(program);
   if (names.empty()) return {};
   return fmt::format(
-      "{} of the int8 weights stay{} int8 in memory and become{} f32 as {} read ({}); --precision f32 stores f32",
+      "{} of the int8 weights stay{} int8 in the program and become{} f32 as {} read ({}); --precision f32 stores f32",
       names.size(), names.size() == 1 ? "s" : "", names.size() == 1 ? "s" : "",
       names.size() == 1 ? "it is" : "they are", first_of(names));
 }

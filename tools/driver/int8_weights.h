@@ -32,7 +32,7 @@ void read_as_quantized(frontend::Model& model, const runtime::WeightsFile& file)
 // A note: "2 of the int8 weights are multiplied in int8, which is predicted to be faster (conv2.weight, fc.weight);
 // ..."; "" where the program has none. A model with train.quantize is always computed as it was trained.
 std::string told_of_int8(const codegen::Program& program, const frontend::Model& model);
-// For a program that writes text: "9 of the int8 weights stay int8 in memory ...; ..."
+// For a program that writes text: "9 of the int8 weights stay int8 in the program ...; ..."
 std::string told_of_int8_read(const codegen::Program& program);
 
 }  // namespace heddle::driver

@@ -232,6 +232,11 @@ int main(int argc, char** argv) {
     refused(1, message.c_str(), [&] { moved.train_step(wrong); });
   }
   require(moved.predict(rows).at("out").floats() == as_before, "a refused step changes nothing");
+  heddle::Model wider = heddle::Model::parse(kModel, {.set = {"nodes.h.units=5"}, .device = "host"});
+  wider.compile();
+  wider.save(folder + "/wider.safetensors");
+  refused(1, "the model has", [&] { moved.load_weights(folder + "/wider.safetensors"); });
+  require(moved.predict(rows).at("out").floats() == as_before, "refused weights change nothing");
   refused(1, "row 3, counted from 0: input 'x' holds inf", [&] { step_behind_maps(rows, 1e300); });  // as f32
   refused(1, "row 3, counted from 0: input 'x' holds inf", [&] { step_behind_maps(rows, 4e30); });   // behind the maps
   step_behind_maps(rows, 1e30);
