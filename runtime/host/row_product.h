@@ -1,6 +1,6 @@
-// Row product: c = a b + bias. The bits of a row of c depend on that row of a alone, and not on the other
-// rows or their number. So a text in a batch gets the same result as alone. oneDNN does not promise this: it computes
-// rows in groups, and the order of its sums may depend on the group.
+// Row product: c = a b + bias. The bits of a row of c depend on that row of a alone, and not on the other rows or their
+// number. So a text in a batch gets the same result as alone. oneDNN does not promise this: it computes rows in groups,
+// and the order of its sums may depend on the group.
 //
 //   a: [m,k], b: [n,k] (`transposed`) or [k,n]   ->   c: [m,n], rows of it `stride` floats apart
 //

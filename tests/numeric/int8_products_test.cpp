@@ -40,32 +40,37 @@ Tensor bytes(const Dims& dims, const std::vector<int64_t>& values) {
   return t;
 }
 
-// relu(x w^T + b)
-Module dense(int64_t m, int64_t k, int64_t n) {
+// A module with the graph @predict, which `build` fills.
+template <class Build>
+Module predicting(Build build) {
   Module module;
   Graph& g = module.graphs.emplace_back();
   g.name = "predict";
   Builder b(g);
-  const ValueId x = g.add_input("x", {DType::f32, {m, k}}, Role::input);
-  const ValueId w = g.add_input("w", {DType::f32, {n, k}}, Role::param);
-  const ValueId bias = g.add_input("b", {DType::f32, {n}}, Role::param);
-  const ValueId y = b("matmul", {x, w}, {{"transpose_b", true}}, "y");
-  g.outputs = {b("add", {y, b.broadcast_to(bias, {m, n})}, {}, "z")};
+  build(g, b);
   return module;
+}
+
+// relu(x w^T + b)
+Module dense(int64_t m, int64_t k, int64_t n) {
+  return predicting([&](Graph& g, Builder& b) {
+    const ValueId x = g.add_input("x", {DType::f32, {m, k}}, Role::input);
+    const ValueId w = g.add_input("w", {DType::f32, {n, k}}, Role::param);
+    const ValueId bias = g.add_input("b", {DType::f32, {n}}, Role::param);
+    const ValueId y = b("matmul", {x, w}, {{"transpose_b", true}}, "y");
+    g.outputs = {b("add", {y, b.broadcast_to(bias, {m, n})}, {}, "z")};
+  });
 }
 
 // Two convolutions with what lies between them, 3x3 of stride 2 first; filters lie as OHWI and are OIHW in files.
 Module convolutions() {
-  Module module;
-  Graph& g = module.graphs.emplace_back();
-  g.name = "predict";
-  Builder b(g);
-  const ValueId x = g.add_input("x", {DType::f32, {5, 9, 9, 6}}, Role::input);
-  const ValueId v = g.add_input("v", {DType::f32, {16, 3, 3, 6}}, Role::param, {0, 2, 3, 1});
-  const ValueId w = g.add_input("w", {DType::f32, {20, 1, 1, 16}}, Role::param, {0, 2, 3, 1});
-  const ValueId h = b("conv2d", {x, v}, {{"strides", Dims{2, 2}}, {"pads", Dims{1, 1, 1, 1}}}, "h");
-  g.outputs = {b("conv2d", {b("relu", {h}), w}, {}, "y")};
-  return module;
+  return predicting([](Graph& g, Builder& b) {
+    const ValueId x = g.add_input("x", {DType::f32, {5, 9, 9, 6}}, Role::input);
+    const ValueId v = g.add_input("v", {DType::f32, {16, 3, 3, 6}}, Role::param, {0, 2, 3, 1});
+    const ValueId w = g.add_input("w", {DType::f32, {20, 1, 1, 16}}, Role::param, {0, 2, 3, 1});
+    const ValueId h = b("conv2d", {x, v}, {{"strides", Dims{2, 2}}, {"pads", Dims{1, 1, 1, 1}}}, "h");
+    g.outputs = {b("conv2d", {b("relu", {h}), w}, {}, "y")};
+  });
 }
 
 // No two of the numbers are alike.
@@ -272,15 +277,12 @@ Module dense_by_inputs(int64_t m, int64_t k, int64_t n) {
 
 // A table whose rows are looked up, and which is the last matrix, too.
 Module tied(int64_t m, int64_t rows, int64_t width) {
-  Module module;
-  Graph& g = module.graphs.emplace_back();
-  g.name = "predict";
-  Builder b(g);
-  const ValueId ids = g.add_input("ids", {DType::i32, {m}}, Role::input);
-  const ValueId w = g.add_input("w", {DType::f32, {rows, width}}, Role::param);
-  const ValueId x = b("gather", {w, ids}, {{"axis", int64_t{0}}}, "x");
-  g.outputs = {b("matmul", {b("relu", {x}), w}, {{"transpose_b", true}}, "y")};
-  return module;
+  return predicting([&](Graph& g, Builder& b) {
+    const ValueId ids = g.add_input("ids", {DType::i32, {m}}, Role::input);
+    const ValueId w = g.add_input("w", {DType::f32, {rows, width}}, Role::param);
+    const ValueId x = b("gather", {w, ids}, {{"axis", int64_t{0}}}, "x");
+    g.outputs = {b("matmul", {b("relu", {x}), w}, {{"transpose_b", true}}, "y")};
+  });
 }
 
 std::vector<Int8Weight> widened(int64_t axis = 0) {

@@ -548,7 +548,7 @@ void Model::load_weights(const std::vector<std::string>& paths, const std::strin
       throw UserError(ExitCode::usage, "load_weights: there is no file", "give the one of the weights");
     auto [file, note] = runtime::read_weights(paths, prefix, impl.read.model.train.stored.has_value());
     if (!note.empty()) impl.tell(note);
-    ++impl.version;  // a start that fails has changed them, too
+    ++impl.version;  // before a note, which may read them
     if (impl.training)
       impl.start(*impl.training->made, std::move(file));
     else

@@ -1,7 +1,6 @@
 // The subcommands of heddle. Each function adds one subcommand with its options to the command line.
 //
-// A shared_ptr holds a subcommand's arguments. The arguments must live as long as the
-// callback, which CLI11 copies.
+// A shared_ptr holds a subcommand's arguments. They must live as long as the callback, which CLI11 copies.
 #pragma once
 
 namespace heddle::tools {

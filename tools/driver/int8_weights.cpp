@@ -143,10 +143,9 @@ std::string told_of_int8(const codegen::Program& program, const frontend::Model&
 std::string told_of_int8_read(const codegen::Program& program) {
   const std::set<std::string> names = taken_as_int8(program);
   if (names.empty()) return {};
-  return fmt::format(
-      "{} of the int8 weights stay{} int8 in the program and become{} f32 as {} read ({}); --precision f32 stores f32",
-      names.size(), names.size() == 1 ? "s" : "", names.size() == 1 ? "s" : "",
-      names.size() == 1 ? "it is" : "they are", first_of(names));
+  const char* const what = names.size() == 1 ? "stays int8 in the program and becomes f32 as it is read"
+                                             : "stay int8 in the program and become f32 as they are read";
+  return fmt::format("{} of the int8 weights {} ({}); --precision f32 stores f32", names.size(), what, first_of(names));
 }
 
 }  // namespace heddle::driver
